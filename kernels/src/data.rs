@@ -13,7 +13,7 @@ use crate::{
     vector::words::Words,
 };
 
-/// The rounding direction of the floating-point environment in which a kernel runs. The guard (`fpenv`) sets it.
+/// The rounding direction of the floating-point environment in which a kernel runs (`fpenv::call_in`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub(crate) enum Direction {

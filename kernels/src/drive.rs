@@ -9,7 +9,7 @@
 
 use crate::{
     arch::Tier,
-    data::Data,
+    data::{Data, Direction},
     fpenv,
     machine::BLOCK_BYTES,
     route::{Route, Side, Way},
@@ -100,7 +100,7 @@ impl Route {
     /// # Safety
     ///
     /// The slices are exactly the bytes of `n` elements of the two sides. If a kernel of the route obeys the floating-point environment,
-    /// that is the default but for the direction of the route: the caller holds the guard.
+    /// that is the default: the caller holds the guard.
     #[inline(always)]
     pub(crate) unsafe fn run<'a>(
         &self,
@@ -122,6 +122,23 @@ impl Route {
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
+    /// Calls the kernel, or the second of two, in the direction of the route. The first of two rounds in no direction.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`]; the caller holds the guard of the default environment.
+    #[inline(always)]
+    unsafe fn round(&self, src: *const u8, dst: *mut u8, n: usize) {
+        // SAFETY: the caller's promise is the same, and the direction is the one that the kernel was chosen for.
+        unsafe {
+            if self.direction == Direction::NearestEven {
+                call(self.run, src, dst, n, self.data);
+            } else {
+                fpenv::call_in(self.direction, self.run, src, dst, n, self.data);
+            }
+        }
+    }
+
     /// [`run`](Self::run) for all routes that are not direct.
     ///
     /// # Safety
@@ -132,7 +149,7 @@ impl Route {
         let (from, to) = (src.as_ptr(), dst.as_mut_ptr().cast());
         match self.way {
             // SAFETY: as in `run`.
-            Way::Direct => unsafe { call(self.run, from, to, n, self.data) },
+            Way::Direct | Way::Directed => unsafe { self.round(from, to, n) },
             // SAFETY: the two encodings are the same, so the slices have the same length; the kernel copies as many bytes. Then the
             // last byte has been written.
             Way::Bytes => unsafe {
@@ -230,9 +247,9 @@ impl Route {
                     core::mem::swap(&mut free, &mut next);
                 }
                 if after == Side::Plain {
-                    call(self.run, at, dst, count, self.data);
+                    self.round(at, dst, count);
                 } else {
-                    call(self.run, at, free, count, self.data);
+                    self.round(at, free, count);
                     store(tier, after, self.to, free, dst, count);
                 }
             }

@@ -9,12 +9,19 @@
 //! changed. A kernel's arithmetic stays between the two writes because the kernel is called through a pointer that is opaque to
 //! the compiler ([`opaque`]): such a call is not moved over volatile assembly.
 //!
+//! Rust assumes the default environment, to which the guard brings the register. Only a kernel that rounds in another direction runs in
+//! another environment, and the compiler knows of no operation there that could obey it:
+//!
+//! * [`call_in`] sets the direction for one call of one kernel. What calls the kernel is itself behind an opaque pointer, so no float
+//!   operation of the driver, or of a program that inlines it, can be moved between the writes.
+//! * Inside the kernel, the operations that obey the direction are assembly (`env`, a module of each architecture), which cannot be folded.
+//!
 //! There are guards for x86, 64-bit Arm, 64-bit RISC-V (with an operating system) and s390x; `tests/fpenv.rs` of the root crate
 //! tests changed states on all of them. WebAssembly has no such register. On other targets the host must keep the default
 //! (nearest even, no flushing, no traps).
 
 use crate::{
-    data::Direction,
+    data::{Data, Direction},
     loss::{MayLoseFn, TestFn},
     table::KernelFn,
 };
@@ -44,7 +51,10 @@ macro_rules! functions {
         }
     )*};
 }
-functions!(KernelFn, MayLoseFn, TestFn);
+functions!(KernelFn, MayLoseFn, TestFn, CallFn);
+
+/// [`call`].
+type CallFn = unsafe fn(Direction, KernelFn, *const u8, *mut u8, usize, &Data);
 
 impl<A: ?Sized, B: ?Sized, R> Function for fn(&A, &mut B) -> R {
     #[inline(always)]
@@ -99,17 +109,37 @@ pub(crate) fn guard() -> Guard {
     Guard(Some(host))
 }
 
-/// Runs the rest of the scope in the default environment, except for the rounding direction.
+/// Calls a kernel in the default environment, except for the rounding direction, which is not to nearest.
 ///
-/// Only kernels of tiers whose architecture has such a register use a direction other than nearest even.
+/// Only kernels of tiers whose architecture has such a register use such a direction.
+///
+/// # Safety
+///
+/// As [`KernelFn`]; the caller holds the guard of the default environment.
 #[inline(always)]
-pub(crate) fn guard_in(direction: Direction) -> Guard {
-    if direction == Direction::NearestEven {
-        return guard();
-    }
+pub(crate) unsafe fn call_in(
+    direction: Direction,
+    kernel: KernelFn,
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+) {
+    // SAFETY: the caller's promise is the same.
+    unsafe { opaque(call as CallFn)(direction, kernel, src, dst, n, data) }
+}
+
+/// What [`call_in`] does, apart from the arithmetic of its callers.
+///
+/// # Safety
+///
+/// As [`call_in`].
+unsafe fn call(direction: Direction, kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let host = imp::read();
     imp::write(imp::directed(host, direction));
-    Guard(Some(host))
+    let _guard = Guard(Some(host));
+    // SAFETY: the caller's promise is the same.
+    unsafe { opaque(kernel)(src, dst, n, data) }
 }
 
 impl Drop for Guard {

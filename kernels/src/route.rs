@@ -32,6 +32,8 @@ use crate::{
 pub(crate) enum Way {
     /// One call of the kernel.
     Direct,
+    /// The same in a direction of rounding that is not to nearest.
+    Directed,
     /// The kernel copies the bytes of packed elements.
     Bytes,
     /// Half-bytes are looked up.
@@ -72,7 +74,7 @@ pub(crate) struct Route {
     pub(crate) after: Side,
     /// Elements per block, a multiple of 8, so that blocks are whole bytes in every packed width; 0 if there are no blocks.
     pub(crate) block: u16,
-    /// The direction of rounding in which the kernels run.
+    /// The direction of rounding in which the kernel `run` runs.
     pub(crate) direction: Direction,
     /// Whether the rules are not the common ones and no table of results does the cast.
     pub(crate) other: bool,
@@ -140,7 +142,11 @@ impl Route {
             Some(middle) => Route::through(tier, kernels, from.native(), middle, to.native(), rules),
         };
         let route = native.in_byte_orders(from, to, s == d || same_bits(s, d, rules.saturate));
-        Some(if route.way == Way::Blocks { route.in_blocks() } else { route })
+        Some(match route.way {
+            Way::Blocks => route.in_blocks(),
+            Way::Direct if route.direction != Direction::NearestEven => Route { way: Way::Directed, ..route },
+            _ => route,
+        })
     }
 
     /// The route through an intermediate dtype that changes no result, between buffers in the byte order of the host.

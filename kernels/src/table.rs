@@ -21,7 +21,7 @@ use crate::{
 /// is that of the target under the rules of the cast.
 pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, data: &Data);
 
-/// A kernel for rules that are not common, and the rounding direction in which it has to run.
+/// A kernel for rules that are not common, and the rounding direction in which it, or the second of two, has to run.
 #[derive(Clone, Copy)]
 pub(crate) struct Rounded {
     pub(crate) run: KernelFn,

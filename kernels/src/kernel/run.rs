@@ -2,7 +2,6 @@
 
 use super::Kernel;
 use crate::{
-    data::Direction,
     format::Element,
     fpenv,
     machine::CACHE_LINE,
@@ -22,16 +21,10 @@ const LINES_MATTER: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64")
 const LONG: usize = 4096;
 
 impl Kernel {
-    /// Sets the floating-point environment in which the kernels run, if they obey it, until the result is dropped.
+    /// Sets the default floating-point environment, if a kernel obeys it, until the result is dropped.
     #[inline(always)]
     pub(crate) fn guard(&self) -> Option<fpenv::Guard> {
-        self.guarded.then(|| fpenv::guard_in(self.route.direction))
-    }
-
-    /// Sets the direction of rounding, for callers that hold the guard of the default environment.
-    #[inline(always)]
-    pub(crate) fn directed(&self) -> Option<fpenv::Guard> {
-        (self.route.direction != Direction::NearestEven).then(|| fpenv::guard_in(self.route.direction))
+        self.guarded.then(fpenv::guard)
     }
 
     /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if

@@ -138,11 +138,8 @@ impl LossDetector {
                 None => src,
             };
             let src = if swapped { codes } else { src };
-            let out = {
-                let _direction = kernel.directed();
-                // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one, and the direction is set.
-                unsafe { kernel.run_cut(src, dst, len) }
-            };
+            // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
+            let out = unsafe { kernel.run_cut(src, dst, len) };
             let back: &[u8] = match &self.back {
                 // SAFETY: as above; the kernel rounds to nearest.
                 Some(back) => unsafe { back.run_unguarded(out, &mut returned.bytes()[..codes.len()], len) },

@@ -92,7 +92,7 @@ impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
 
 /// Float32.
 pub(crate) struct F32;
-/// Float32 as the first of two steps, rounded to odd. If not `ODD`, values beyond the range of float16 may be rounded in any way.
+/// Float32 as the first of two steps, rounded to odd in the default environment. If not `ODD`, values beyond the range of float16 may be rounded in any way.
 pub(crate) struct F32Odd<const ODD: bool>;
 /// Float16.
 pub(crate) struct F16<const STYLE: u8>;
@@ -123,25 +123,13 @@ impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         p: *mut u8,
-        mut x: [M::V; 4],
+        x: [M::V; 4],
         _: Option<M::V>,
         n: usize,
         _: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe {
-            // A difference that is zero is negative where the direction is down. A comparison with that zero would be folded by a
-            // compiler that knows the default direction only, so unsigned integers lose their sign.
-            match S::DTYPE.spec() {
-                Spec::Int { signed: false, .. } => x = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF))),
-                Spec::Int { .. } => {
-                    let (negative, zero) = (M::splat(1 << 31), M::splat(0));
-                    x = each!(x, |x| M::select_eq(x, negative, zero, x));
-                }
-                _ => {}
-            }
-            M::store_32::<PART>(p, x, n);
-        }
+        unsafe { M::store_32::<PART>(p, x, n) }
     }
 }
 
