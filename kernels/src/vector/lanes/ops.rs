@@ -7,7 +7,10 @@
 //!
 //! The methods with bodies are compositions that a tier overrides where it has something shorter.
 
-use super::{super::{Blocks, each}, two};
+use super::{
+    super::{Blocks, each},
+    two,
+};
 
 /// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
 pub(crate) type Bytes<M> = <M as super::super::Simd>::V;
@@ -130,9 +133,21 @@ pub(crate) trait LaneOps: Blocks {
     fn widen_32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
     /// The low halves of the lanes, or if `SATURATE`, the nearest integers `TO` half the width (with a sign if `TO`), `FROM` those
     /// with a sign or without.
-    fn narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
-    fn narrow_32<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
-    fn narrow_64<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    fn narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        a: Self::V,
+        b: Self::V,
+    ) -> Self::V;
+    fn narrow_32<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        a: Self::V,
+        b: Self::V,
+    ) -> Self::V;
+    fn narrow_64<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        a: Self::V,
+        b: Self::V,
+    ) -> Self::V;
     /// The nearest integers `TO` a type of the same width, with a sign or without, from the other one.
     #[inline(always)]
     fn fit_8<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {

@@ -18,7 +18,9 @@ use super::{
     small::{self, AWAY, DIRECTED, ODD, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts},
-    target::{self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64},
+    target::{
+        self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
+    },
     two,
 };
 use crate::{
@@ -111,9 +113,10 @@ fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
     let truncated = f16_of_words(m, x);
     let [[a, b], [c, d]] = two!(truncated, |x| m.f32_of_f16(x));
     // False for NaN.
-    let inexact = low_halves(m, each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| {
-        m.abs_gt_f32(x, back)
-    }));
+    let inexact = low_halves(
+        m,
+        each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| { m.abs_gt_f32(x, back) }),
+    );
     two!([0, 1], |k| m.or(truncated[k], m.and(inexact[k], m.splat_16(1))))
 }
 
@@ -288,7 +291,12 @@ pub(crate) fn truncates(to: DType, rules: &Rules) -> bool {
 }
 
 /// The kernel of a pair under rules that are not the common ones, in byte storage. `table` holds the kernels under those.
-pub(crate) fn rounded<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, table: &Table) -> Option<Rounded> {
+pub(crate) fn rounded<K: Tokens>(
+    from: Encoding,
+    to: Encoding,
+    rules: &Rules,
+    table: &Table,
+) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
         return None;
@@ -352,7 +360,10 @@ fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits
 }
 
 /// Wider integers of integers of a byte that come with the cast.
-fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to: DType, signed: bool) -> KernelFn {
+fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(
+    to: DType,
+    signed: bool,
+) -> KernelFn {
     match (to.size(), signed) {
         (2, false) => run::<M, GivenInts<Q, false, E, BITS>, Int16<false>, false>,
         (2, true) => run::<M, GivenInts<Q, true, E, BITS>, Int16<false>, false>,
@@ -364,17 +375,30 @@ fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to: D
 }
 
 /// The kernel of a source of a byte under rules that are not the common ones, with the table that it reads.
-pub(crate) fn tabled<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
+pub(crate) fn tabled<K: Tokens>(
+    from: Encoding,
+    to: Encoding,
+    rules: &Rules,
+    words: &[u16; 256],
+) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
     let (bits, to_bits) = (from.bits_per_element(), to.bits_per_element());
     let set = lut::set_of(s);
     let all = Codes::All;
     if d.size() == 1 {
         return Some(match (set, bits) {
-            (set::FOUR, 8) => Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all)),
-            (set::FOUR, 4) => Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all)),
-            (set::SIX, 8) => Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all)),
-            (set::SIX, 6) => Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all)),
+            (set::FOUR, 8) => {
+                Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all))
+            }
+            (set::FOUR, 4) => {
+                Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all))
+            }
+            (set::SIX, 8) => {
+                Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all))
+            }
+            (set::SIX, 6) => {
+                Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all))
+            }
             (_, 8) => Made::new(given::<K::Base, Direct<8>, 256, 8>(to_bits), Lut::<256, 1>::new(words, all)),
             _ => return None,
         });
@@ -386,10 +410,18 @@ pub(crate) fn tabled<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, wor
         let byte = if signed { DType::Int8 } else { DType::UInt8 };
         let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });
         return Some(match (set, bits) {
-            (set::FOUR, 8) => Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all)),
-            (set::FOUR, 4) => Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all)),
-            (_, 8) => Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::<64, 1>::new(words, all)),
-            (_, 6) => Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::<64, 1>::new(words, all)),
+            (set::FOUR, 8) => {
+                Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all))
+            }
+            (set::FOUR, 4) => {
+                Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all))
+            }
+            (_, 8) => {
+                Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::<64, 1>::new(words, all))
+            }
+            (_, 6) => {
+                Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::<64, 1>::new(words, all))
+            }
             _ => return None,
         });
     }

@@ -104,7 +104,10 @@ impl<const FINE: u8> Blocks for Neon<FINE> {
         <const BY: u32> shl(a) = n.vshlq_u32(a, n.vdupq_n_s32(BY as i32));
     }
     #[inline(always)]
-    fn pack_saturated<const APART: bool, const SIGNED: bool>(self, [a, b, c, d]: [uint32x4_t; 4]) -> uint32x4_t {
+    fn pack_saturated<const APART: bool, const SIGNED: bool>(
+        self,
+        [a, b, c, d]: [uint32x4_t; 4],
+    ) -> uint32x4_t {
         let [x, y] = two!([(a, b), (c, d)], |(a, b)| self.narrow_32::<true, true, true>(a, b));
         self.narrow_16::<true, true, SIGNED>(x, y)
     }
