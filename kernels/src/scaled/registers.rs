@@ -10,8 +10,12 @@ use core::mem::{MaybeUninit, size_of};
 ///
 /// As of the methods of [`Simd`].
 pub(crate) trait RegisterStep {
+    /// # Safety
+    ///
+    /// Run `i` has its factors; if `EACH`, as many from `i` on have them as a register has lanes.
+    ///
     /// The factors of run `i`; if `EACH`, those of as many runs from `i` on as a register has lanes.
-    fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3];
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3];
     fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V;
 }
 
@@ -54,7 +58,7 @@ pub(crate) struct Times;
 
 impl RegisterStep for Times {
     #[inline(always)]
-    fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe { [fetch::<M, EACH>(m, factors.factor, i); 3] }
     }
@@ -69,7 +73,7 @@ pub(crate) struct Divide;
 
 impl RegisterStep for Divide {
     #[inline(always)]
-    fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe { [fetch::<M, EACH>(m, factors.factor, i); 3] }
     }
@@ -91,7 +95,7 @@ const LARGER: u32 = 0x3F80_0004;
 
 impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
     #[inline(always)]
-    fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe {
             let factor = multiplied::<M>(m, fetch::<M, EACH>(m, factors.factor, i), m.splat(LARGER));
@@ -130,7 +134,7 @@ impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
 
 impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESIDE> {
     #[inline(always)]
-    fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe {
             let scale = fetch::<M, EACH>(m, factors.scale, i);
@@ -263,18 +267,18 @@ pub(crate) unsafe fn by_runs<M: Simd, S: RegisterStep>(
     // SAFETY: all elements are among the `n`, and all runs have their factors; a register is read before it is written.
     unsafe {
         while run == 1 && n - start >= lanes {
-            let factors = S::factors::<M, true>(m, m, factors, start);
+            let factors = S::factors::<M, true>(m, factors, start);
             let x = x.add(start).cast::<M::V>().read_unaligned();
-            q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(m, m, x, &factors));
+            q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(m, x, &factors));
             start += lanes;
             i = start;
         }
         while start < n {
             let end = if n - start < run { n } else { start + run };
-            let factors = S::factors::<M, false>(m, m, factors, i);
+            let factors = S::factors::<M, false>(m, factors, i);
             while end - start >= lanes {
                 let x = x.add(start).cast::<M::V>().read_unaligned();
-                q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(m, m, x, &factors));
+                q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(m, x, &factors));
                 start += lanes;
             }
             if start < end {
@@ -297,7 +301,7 @@ unsafe fn part<M: Simd, S: RegisterStep>(m: M, x: *const Word, q: *mut Word, n: 
     // SAFETY: a register has room for `n` words, and all of it is initialised.
     unsafe {
         words.copy_from_nonoverlapping(x, n);
-        padded.write(S::step::<M>(m, m, padded.assume_init(), factors));
+        padded.write(S::step::<M>(m, padded.assume_init(), factors));
         q.copy_from_nonoverlapping(padded.as_ptr().cast::<Word>(), n);
     }
 }

@@ -173,8 +173,7 @@ pub(crate) trait Blocks: Simd {
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
     fn to_bf16<const SUBNORMAL: bool>(self, x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { bf16::<Self, { style::PLAIN }>(x, data) }
+        bf16::<Self, { style::PLAIN }>(self, x, data)
     }
 }
 

@@ -42,7 +42,7 @@ impl<M: Blocks> Source<M> for Elements<f32> {
     const BITS: usize = 32;
     type Table = ();
     #[inline(always)]
-    fn table(m: M, _: &Data) {}
+    fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
@@ -54,7 +54,7 @@ impl<M: Blocks> Source<M> for Elements<bf16> {
     const BITS: usize = 16;
     type Table = ();
     #[inline(always)]
-    fn table(m: M, _: &Data) {}
+    fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.

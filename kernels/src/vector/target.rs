@@ -246,7 +246,7 @@ where
 {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(x, data));
+        let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(m, x, data));
         let codes = m.in_order::<APART>(m.pack_low::<APART>(codes));
         if WHOLE { codes } else { m.and(codes, m.splat(data.int.mask)) }
     }
@@ -262,7 +262,7 @@ fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const 
 ) -> M::V {
     let (high, zero) = (m.splat(data.int.high), m.splat(0));
     m.pack_saturated::<APART, SIGNED>(each!(x, |x| {
-        let integer = I::integer(m.min_f(high, x), data);
+        let integer = I::integer(m, m.min_f(high, x), data);
         if NAN { m.select_nan(x, zero, integer) } else { integer }
     }))
 }

@@ -88,11 +88,8 @@ const fn infinity<P: Pair>() -> u16 {
 
 #[inline(always)]
 fn magnitudes<M: Lanes16>(m: M, x: [M::V; 2]) -> [M::V; 2] {
-    // SAFETY: as the caller's.
-    unsafe {
-        let mask = m.splat_16(0x7FFF);
-        [m.and(x[0], mask), m.and(x[1], mask)]
-    }
+    let mask = m.splat_16(0x7FFF);
+    [m.and(x[0], mask), m.and(x[1], mask)]
 }
 
 /// `x` without the bits that `power` drops, to nearest: ties to even, or away from zero, as `w.other` says.

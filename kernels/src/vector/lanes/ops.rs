@@ -230,8 +230,6 @@ pub(crate) trait LaneOps: Blocks {
     fn min_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// The greater one; NaN if either is.
     fn max_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `c + a * b`, rounded once in the direction.
-    fn mul_add_env_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// `c - a * b`, where that is exact.
     fn mul_sub_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// To an integral value, in the direction.

@@ -15,7 +15,7 @@ use super::{
     low_halves,
     run::{parts, run},
     select::{AnySource, Tokens, to},
-    small::{self, AWAY, DIRECTED, ODD, Power, Signed},
+    small::{self, AWAY, ODD, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts},
     target::{
@@ -113,10 +113,8 @@ fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
     let truncated = f16_of_words(m, x);
     let [[a, b], [c, d]] = two!(truncated, |x| m.f32_of_f16(x));
     // False for NaN.
-    let inexact = low_halves(
-        m,
-        each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| { m.abs_gt_f32(x, back) }),
-    );
+    let inexact =
+        low_halves(m, each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| m.abs_gt_f32(x, back)));
     two!([0, 1], |k| m.or(truncated[k], m.and(inexact[k], m.splat_16(1))))
 }
 
@@ -160,14 +158,14 @@ macro_rules! by_mode {
         match $mode {
             AWAY => run::<$token, $source, Byte<$($codes)::+<AWAY>, 8>, true>,
             ODD => run::<$token, $source, Byte<$($codes)::+<ODD>, 8>, true>,
-            _ => run::<$token, $source, Byte<$($codes)::+<DIRECTED>, 8>, true>,
+            _ => run::<$token, $source, Byte<$($codes)::+<{ $crate::vector::lanes::small::DIRECTED }>, 8>, true>,
         }
     };
     ($mode:expr, $token:ty, $source:ty, $target:ident) => {
         match $mode {
             AWAY => run::<$token, $source, $target<AWAY>, true>,
             ODD => run::<$token, $source, $target<ODD>, true>,
-            _ => run::<$token, $source, $target<DIRECTED>, true>,
+            _ => run::<$token, $source, $target<{ $crate::vector::lanes::small::DIRECTED }>, true>,
         }
     };
 }
@@ -276,11 +274,11 @@ macro_rules! of_source {
 /// The mode of a rule and the direction of the environment that it needs.
 pub(crate) fn mode(rules: &Rules) -> (u8, Direction) {
     match rules.rounding {
-        Rounding::NearestEven => (DIRECTED, Direction::NearestEven),
+        Rounding::NearestEven => (small::DIRECTED, Direction::NearestEven),
         Rounding::NearestAway => (AWAY, Direction::NearestEven),
-        Rounding::TowardZero => (DIRECTED, Direction::TowardZero),
-        Rounding::Floor => (DIRECTED, Direction::Down),
-        Rounding::Ceil => (DIRECTED, Direction::Up),
+        Rounding::TowardZero => (small::DIRECTED, Direction::TowardZero),
+        Rounding::Floor => (small::DIRECTED, Direction::Down),
+        Rounding::Ceil => (small::DIRECTED, Direction::Up),
         Rounding::ToOdd => (ODD, Direction::TowardZero),
     }
 }
@@ -328,9 +326,13 @@ pub(crate) fn rounded<K: Tokens>(
                 DType::Float16 => true,
                 _ => direction == Direction::NearestEven || K::BF16::BF16_IN_DIRECTION,
             };
-            if mode == DIRECTED && obeys { common() } else { of_source!(s, all, halves::<K::Base>(d, mode)) }
+            if mode == small::DIRECTED && obeys {
+                common()
+            } else {
+                of_source!(s, all, halves::<K::Base>(d, mode))
+            }
         }
-        Spec::Float(_) | Spec::Complex(_) if mode == DIRECTED => common(),
+        Spec::Float(_) | Spec::Complex(_) if mode == small::DIRECTED => common(),
         Spec::Complex(_) if matches!(s, DType::Complex128) => {
             if mode == ODD {
                 parts::<K::Base, f64, F32Rounded<ODD>>

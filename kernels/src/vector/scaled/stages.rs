@@ -12,7 +12,7 @@ pub(crate) trait Stage<M: Blocks> {
     const BITS: usize;
     /// What is kept in registers for a run.
     type Held: Copy;
-    fn hold(m: M, factors: &Factors<'_>, i: usize) -> Self::Held;
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> Self::Held;
     /// Stores a block of the source, each of whose registers belongs to a run.
     ///
     /// # Safety
@@ -35,9 +35,9 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
     const BITS: usize = T::BITS;
     type Held = [M::V; 3];
     #[inline(always)]
-    fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: as the caller's.
-        unsafe { F::factors::<M, false>(m, m, factors, i) }
+        unsafe { F::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
     unsafe fn store<S: Source<M>>(
@@ -51,7 +51,7 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
         const { assert!(!S::APART) };
         // SAFETY: as the caller's.
         unsafe {
-            let x = each!([0, 1, 2, 3], |k| F::step::<M>(m, m, x[k], &factors[k]));
+            let x = each!([0, 1, 2, 3], |k| F::step::<M>(m, x[k], &factors[k]));
             T::store::<f32, false, false>(m, dst, x, None, M::BLOCK, data);
         }
     }
@@ -68,7 +68,7 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
     const BITS: usize = 16;
     type Held = [M::V; 3];
     #[inline(always)]
-    fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: as the caller's.
         unsafe { Product::<BLOCK, BESIDE>::factors::<M, false>(m, factors, i) }
     }

@@ -78,7 +78,7 @@ impl<M: Blocks> Source<M> for Halves {
     const APART: bool = true;
     type Table = ();
     #[inline(always)]
-    fn table(m: M, _: &Data) {}
+    fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
@@ -136,8 +136,7 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTIS
     const NEAR: u32 = (1 << (23 - MANTISSA)) - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { [q, m.add(q, m.splat((1 << (22 - MANTISSA)) + WINDOW))] }
+        [q, m.add(q, m.splat((1 << (22 - MANTISSA)) + WINDOW))]
     }
     #[inline(always)]
     fn exact<M: Words>(m: M, q: M::V) -> M::V {
@@ -197,8 +196,7 @@ impl Codes for E2M1 {
     const NEAR: u32 = (1 << 21) - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { [q, m.add(q, m.splat(WINDOW))] }
+        [q, m.add(q, m.splat(WINDOW))]
     }
     #[inline(always)]
     fn exact<M: Words>(m: M, q: M::V) -> M::V {
@@ -228,8 +226,7 @@ impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
     const NEAR: u32 = 0x1_0000 - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { [m.add(m.round(q), m.splat(0x8000 + WINDOW / 2)); 2] }
+        [m.add(m.round(q), m.splat(0x8000 + WINDOW / 2)); 2]
     }
     #[inline(always)]
     fn exact<M: Words>(m: M, q: M::V) -> M::V {
@@ -264,7 +261,7 @@ unsafe fn store<M: Words, S: Source<M>, T: Codes>(m: M, x: [M::V; 4], dst: *mut 
     // SAFETY: the caller's promise.
     unsafe {
         let words = words::<M>(m, x);
-        if S::APART { T::store::<M, true>(m, m, words, dst) } else { T::store::<M, false>(m, m, words, dst) }
+        if S::APART { T::store::<M, true>(m, words, dst) } else { T::store::<M, false>(m, words, dst) }
     }
 }
 
@@ -298,8 +295,10 @@ impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Rec
     const BITS: usize = T::General::BITS;
     type Held = M::V;
     #[inline(always)]
-    fn hold(m: M, factors: &Factors<'_>, i: usize) -> M::V {
-        m.splat((factors.factor.get_unchecked(i) * const { SMALLER * T::UNIT }).to_bits())
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> M::V {
+        // SAFETY: the caller's run has its factor.
+        let factor = unsafe { factors.factor.get_unchecked(i) };
+        m.splat((factor * const { SMALLER * T::UNIT }).to_bits())
     }
     #[inline(always)]
     unsafe fn store<S: Source<M>>(
@@ -312,17 +311,17 @@ impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Rec
     ) {
         // SAFETY: as the caller's.
         unsafe {
-            let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(m, m, m.mul(x[k], held[k])));
+            let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(m, m.mul(x[k], held[k])));
             let near = m.any_without(each!(forms, |[_, second]| second), T::NEAR);
             let mut covered = store::<M, S, T>(m, each!(forms, |[first, _]| first), dst);
             if near {
                 let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(m, runs.0, i));
                 let q = each!([0, 1, 2, 3], |k| Exact::<BLOCK>::step::<M>(m, x[k], &factors[k]));
-                covered &= store::<M, S, T>(m, each!(q, |q| T::exact::<M>(m, m, q)), dst);
+                covered &= store::<M, S, T>(m, each!(q, |q| T::exact::<M>(m, q)), dst);
             }
             if !covered {
                 let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(m, runs.0, i));
-                store_general::<M, S, Stored<Exact<BLOCK>, T::General>>(x, &factors, runs, dst, data);
+                store_general::<M, S, Stored<Exact<BLOCK>, T::General>>(m, x, &factors, runs, dst, data);
             }
         }
     }
@@ -335,7 +334,7 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
     const BITS: usize = T::General::BITS;
     type Held = [M::V; 3];
     #[inline(always)]
-    fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe { Times::factors::<M, false>(m, factors, i) }
     }
@@ -350,7 +349,7 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
     ) {
         // SAFETY: as the caller's.
         unsafe {
-            let q = each!([0, 1, 2, 3], |k| T::exact::<M>(m, m, Times::step::<M>(m, x[k], &held[k])));
+            let q = each!([0, 1, 2, 3], |k| T::exact::<M>(m, Times::step::<M>(m, x[k], &held[k])));
             if !store::<M, S, T>(m, q, dst) {
                 store_general::<M, S, Stored<Times, T::General>>(m, x, held, runs, dst, data);
             }

@@ -5,10 +5,10 @@
 
 use super::{env::instructions, fine, simd::Neon};
 use crate::{
-    data::{Data, Encoder},
+    data::Data,
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::Format,
+    format::{Encoder, Format},
     table::KernelFn,
     vector::{
         Simd,

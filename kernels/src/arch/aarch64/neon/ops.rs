@@ -331,10 +331,6 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
     }
 
     #[inline(always)]
-    fn mul_add_env_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V {
-        self.mul_add_f32(c, a, b)
-    }
-    #[inline(always)]
     fn round_env_f32(self, x: Self::V) -> Self::V {
         self.round_f32(x)
     }
