@@ -251,8 +251,7 @@ impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
 
 #[inline(always)]
 fn words<M: Words>(m: M, [a, b, c, d]: [M::V; 4]) -> [M::V; 2] {
-    // SAFETY: as of the methods of `Words`.
-    unsafe { [m.upper_halves(a, b), m.upper_halves(c, d)] }
+    [m.upper_halves(a, b), m.upper_halves(c, d)]
 }
 
 /// [`Codes::store`] of a block.
