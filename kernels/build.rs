@@ -28,7 +28,7 @@ fn tiers() -> Option<&'static str> {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    println!("cargo::rustc-check-cfg=cfg(packs_by_clamps, x86_tiers, arm_tiers)");
+    println!("cargo::rustc-check-cfg=cfg(packs_by_clamps, x86_tiers, arm_tiers, wasm_tiers)");
     if let Some(tiers) = tiers() {
         println!("cargo::rustc-cfg={tiers}");
     }

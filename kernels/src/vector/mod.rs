@@ -26,6 +26,7 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
+#[cfg(any(arm_tiers, wasm_tiers, test))]
 pub(crate) mod lanes;
 mod load;
 pub(crate) mod scaled;

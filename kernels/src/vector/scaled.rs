@@ -26,7 +26,10 @@ pub(crate) trait Source<M: Blocks> {
     const APART: bool = false;
     /// What stays in registers.
     type Table;
-    fn table(m: M, data: &Data) -> Self::Table;
+    /// # Safety
+    ///
+    /// The data is that of a kernel from the source to float32.
+    unsafe fn table(m: M, data: &Data) -> Self::Table;
     /// A block as float32, in order unless `APART`.
     ///
     /// # Safety
@@ -42,7 +45,7 @@ impl<M: Blocks> Source<M> for Elements<f32> {
     const BITS: usize = 32;
     type Table = ();
     #[inline(always)]
-    fn table(_: M, _: &Data) {}
+    unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
@@ -54,7 +57,7 @@ impl<M: Blocks> Source<M> for Elements<bf16> {
     const BITS: usize = 16;
     type Table = ();
     #[inline(always)]
-    fn table(_: M, _: &Data) {}
+    unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.

@@ -57,8 +57,8 @@ define_features! {
 macro_rules! operations {
     ($($name:ident($($arg:ident $(: $type:ty)?),*) = $body:expr;)*) => {$(
         #[inline(always)]
-        unsafe fn $name($($arg: operations!(@ $($type)?)),*) -> Self::V {
-            // SAFETY: the caller's promise: the CPU has the tier.
+        fn $name(self, $($arg: operations!(@ $($type)?)),*) -> Self::V {
+            // SAFETY: the token proves the instructions.
             unsafe { $body }
         }
     )*};

@@ -66,14 +66,14 @@ impl<M: LaneOps, const WIDTH: u32, const SIGNED: bool> Codes<M> for Int<WIDTH, S
         // From the range of a byte to that of fewer bits.
         let mask = (1_u8 << WIDTH) - 1;
         let max = m.splat_8(mask >> SIGNED as u32);
+        if SATURATE && L::UNSIGNED {
+            return m.min_u8(x.int8::<true, false>(m), max);
+        }
+        let x = x.int8::<SATURATE, SIGNED>(m);
         let x = match (SATURATE, SIGNED) {
-            (true, _) if L::UNSIGNED => return m.min_u8(x.int8::<true, false>(m), max),
-            (false, _) => x.int8::<false, SIGNED>(m),
-            (true, false) => return m.min_u8(x.int8::<true, false>(m), max),
-            (true, true) => {
-                let min = m.splat_8(!(mask >> 1));
-                m.max_i8(m.min_i8(x.int8::<true, true>(m), max), min)
-            }
+            (false, _) => x,
+            (true, false) => return m.min_u8(x, max),
+            (true, true) => m.max_i8(m.min_i8(x, max), m.splat_8(!(mask >> 1))),
         };
         m.and(x, m.splat_8(mask))
     }

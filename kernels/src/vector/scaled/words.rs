@@ -78,7 +78,7 @@ impl<M: Blocks> Source<M> for Halves {
     const APART: bool = true;
     type Table = ();
     #[inline(always)]
-    fn table(_: M, _: &Data) {}
+    unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.

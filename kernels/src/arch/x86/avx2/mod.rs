@@ -23,7 +23,7 @@ use crate::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
     },
-    vector::{self, target::Target},
+    vector::{self, Simd, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use simd::Avx2;
@@ -44,7 +44,7 @@ avx2_fn! {
     /// As [`KernelFn`].
     unsafe fn vector<S: Format, T: Target<Avx2>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: as the caller's.
-        unsafe { vector::run::<Avx2, S, T>(src, dst, n, data, vector::<S, T>) }
+        unsafe { vector::run::<Avx2, S, T>(Avx2::new_unchecked(), src, dst, n, data, vector::<S, T>) }
     }
 }
 

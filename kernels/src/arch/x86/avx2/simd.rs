@@ -9,7 +9,7 @@ use crate::vector::{Blocks, Casts, Simd, each};
 
 /// AVX2.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2;
+pub(super) struct Avx2(());
 
 /// Eight lanes of 32 bits, register `k` of a block.
 #[inline(always)]
@@ -70,6 +70,12 @@ unsafe fn join(low: __m128, high: __m128) -> __m256i {
 
 impl Simd for Avx2 {
     type V = __m256i;
+
+    #[inline(always)]
+    unsafe fn new_unchecked() -> Self {
+        Self(())
+    }
+
     operations! {
         splat(x: u32) = _mm256_set1_epi32(x as i32);
         and(a, b) = _mm256_and_si256(a, b);

@@ -18,7 +18,7 @@ avx2_fn! {
     /// As [`KernelFn`].
     unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: as the caller's.
-        unsafe { words::run::<Avx2, P>(src, dst, n, data, run::<P>) }
+        unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, run::<P>) }
     }
 }
 
@@ -28,7 +28,7 @@ avx2_fn! {
     /// As of [`words::run_rounded`].
     unsafe fn run_rounded<const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data, w: &Words, through_float32: fn(&Data) -> KernelFn) {
         // SAFETY: as the caller's.
-        unsafe { words::run_rounded::<Avx2, FNUZ>(src, dst, n, data, w, through_float32) }
+        unsafe { words::run_rounded::<Avx2, FNUZ>(Avx2::new_unchecked(), src, dst, n, data, w, through_float32) }
     }
 }
 
@@ -41,9 +41,6 @@ impl Lanes16 for Avx2 {
     operations! {
         signs_16(a) = _mm256_srai_epi16::<15>(a);
         shr_8_16(a) = _mm256_srli_epi16::<8>(a);
-        upper_bytes(a, b) = {
-            self.in_order::<true>(_mm256_packus_epi16(self.shr_8_16(a), self.shr_8_16(b)))
-        };
         splat_16(x: u16) = _mm256_set1_epi16(x as i16);
         add_16(a, b) = _mm256_add_epi16(a, b);
         add_saturating_16(a, b) = _mm256_adds_epi16(a, b);
@@ -59,6 +56,13 @@ impl Lanes16 for Avx2 {
         min_8(a, b) = _mm256_min_epu8(a, b);
         sub_saturating_8(a, b) = _mm256_subs_epu8(a, b);
         xor_masked(a, b, mask) = _mm256_xor_si256(a, _mm256_and_si256(b, mask));
+    }
+
+    #[inline(always)]
+    fn upper_bytes(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves the instruction.
+        let bytes = unsafe { _mm256_packus_epi16(self.shr_8_16(a), self.shr_8_16(b)) };
+        self.in_order::<true>(bytes)
     }
 
     #[inline(always)]

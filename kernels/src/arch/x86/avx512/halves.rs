@@ -13,7 +13,7 @@ use crate::{
     data::Data,
     dtype::DType,
     table::KernelFn,
-    vector::{Blocks, Casts, each},
+    vector::{Blocks, Casts, Simd, each},
 };
 
 type Registers = Avx512<false, false>;
@@ -66,11 +66,12 @@ avx512_fn! {
         let whole = n - n % BLOCK;
         // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
         unsafe {
+            let m = Registers::new_unchecked();
             for i in (0..whole).step_by(BLOCK) {
-                block::<BF16, SIGNED, SATURATE, false>(src.add(2 * i), dst.add(2 * i), BLOCK);
+                block::<BF16, SIGNED, SATURATE, false>(m, src.add(2 * i), dst.add(2 * i), BLOCK);
             }
             if whole < n {
-                block::<BF16, SIGNED, SATURATE, true>(src.add(2 * whole), dst.add(2 * whole), n - whole);
+                block::<BF16, SIGNED, SATURATE, true>(m, src.add(2 * whole), dst.add(2 * whole), n - whole);
             }
         }
     }
@@ -81,19 +82,20 @@ avx512_fn! {
 /// As of the methods of [`Blocks`].
 #[inline(always)]
 unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, const PART: bool>(
+    m: Registers,
     src: *const u8,
     dst: *mut u8,
     n: usize,
 ) {
     // SAFETY: as the caller's.
     unsafe {
-        let x = Registers::load_16::<PART>(src, n);
+        let x = m.load_16::<PART>(src, n);
         let index = _mm512_loadu_si512(const { &low_words(BF16) }.as_ptr().cast());
         let order = _mm512_loadu_si512(IN_ORDER.as_ptr().cast());
         if !SATURATE {
-            let [a, b, c, d] = each!(widened::<BF16>(x), |x| _mm512_cvttps_epi32(_mm512_castsi512_ps(x)));
+            let [a, b, c, d] = each!(widened::<BF16>(m, x), |x| _mm512_cvttps_epi32(_mm512_castsi512_ps(x)));
             let words = [_mm512_permutex2var_epi16(a, index, b), _mm512_permutex2var_epi16(c, index, d)];
-            return Registers::store_16::<PART>(dst, words, n);
+            return m.store_16::<PART>(dst, words, n);
         }
         let infinity = _mm512_set1_epi16(if BF16 { 0x7F80 } else { 0x7C00 });
         let numbers = each!([x[0], x[1]], |x| {
@@ -102,7 +104,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
         let words = if !SIGNED && !BF16 {
             // No float16 but infinity is too large, and the conversion to uint32 answers that with ones.
             let x = each!([x[0], x[1]], |x| _mm512_max_epi16(x, _mm512_setzero_si512()));
-            let [a, b, c, d] = each!(widened::<BF16>(x), |x| _mm512_cvttps_epu32(_mm512_castsi512_ps(x)));
+            let [a, b, c, d] = each!(widened::<BF16>(m, x), |x| _mm512_cvttps_epu32(_mm512_castsi512_ps(x)));
             [
                 _mm512_maskz_permutex2var_epi16(numbers[0], a, index, b),
                 _mm512_maskz_permutex2var_epi16(numbers[1], c, index, d),
@@ -119,7 +121,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
                 // Packing brings them back into order.
                 if BF16 { x } else { _mm512_permutexvar_epi64(order, x) }
             });
-            let [a, b, c, d] = each!(widened::<BF16>(x), |x| _mm512_cvttps_epi32(_mm512_castsi512_ps(x)));
+            let [a, b, c, d] = each!(widened::<BF16>(m, x), |x| _mm512_cvttps_epi32(_mm512_castsi512_ps(x)));
             each!([(a, b, numbers[0]), (c, d, numbers[1])], |(a, b, numbers)| {
                 if SIGNED {
                     _mm512_maskz_packs_epi32(numbers, a, b)
@@ -128,17 +130,17 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
                 }
             })
         };
-        Registers::store_16::<PART>(dst, words, n);
+        m.store_16::<PART>(dst, words, n);
     }
 }
 
 /// Float32 of two registers: of bfloat16 apart, of float16 in order.
 #[inline(always)]
-unsafe fn widened<const BF16: bool>(x: [__m512i; 2]) -> [__m512i; 4] {
+unsafe fn widened<const BF16: bool>(m: Registers, x: [__m512i; 2]) -> [__m512i; 4] {
     // SAFETY: as of the methods of `Blocks`.
     unsafe {
         if BF16 {
-            return Registers::lane_split(x);
+            return m.lane_split(x);
         }
         let [a, b] = each!([x[0], x[1]], |x| [
             _mm512_cvtph_ps(_mm512_castsi512_si256(x)),
@@ -156,13 +158,14 @@ avx512_fn! {
         let whole = n - n % BLOCK;
         // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
         unsafe {
+            let m = Registers::new_unchecked();
             for i in (0..whole).step_by(BLOCK) {
-                let x = Registers::load_16::<false>(src.add(2 * i), BLOCK);
-                Registers::store_8::<false>(dst.add(i), saturated::<SIGNED>(x), BLOCK);
+                let x = m.load_16::<false>(src.add(2 * i), BLOCK);
+                m.store_8::<false>(dst.add(i), saturated::<SIGNED>(x), BLOCK);
             }
             if whole < n {
-                let x = Registers::load_16::<true>(src.add(2 * whole), n - whole);
-                Registers::store_8::<true>(dst.add(whole), saturated::<SIGNED>(x), n - whole);
+                let x = m.load_16::<true>(src.add(2 * whole), n - whole);
+                m.store_8::<true>(dst.add(whole), saturated::<SIGNED>(x), n - whole);
             }
         }
     }

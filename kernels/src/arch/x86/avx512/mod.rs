@@ -25,7 +25,7 @@ use crate::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
     },
-    vector::{self, target::Target},
+    vector::{self, Simd, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
 use simd::Avx512;
@@ -49,7 +49,7 @@ macro_rules! vector_kernels {
             /// As [`KernelFn`], and the CPU has the finer features too.
             unsafe fn $name<S: Format, T: Target<$simd>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
                 // SAFETY: as the caller's.
-                unsafe { vector::run::<$simd, S, T>(src, dst, n, data, $name::<S, T>) }
+                unsafe { vector::run::<$simd, S, T>(<$simd>::new_unchecked(), src, dst, n, data, $name::<S, T>) }
             }
         }
 

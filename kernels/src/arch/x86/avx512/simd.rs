@@ -14,7 +14,7 @@ use crate::{
 
 /// AVX-512 with finer features.
 #[derive(Clone, Copy)]
-pub(super) struct Avx512<const VBMI: bool, const BF16: bool>;
+pub(super) struct Avx512<const VBMI: bool, const BF16: bool>(());
 
 /// The dwords of four registers packed within their 128-bit lanes, brought into order.
 const LANES_APART: [i32; 16] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
@@ -183,6 +183,12 @@ unsafe fn nan_mask(x: __m512i) -> __mmask16 {
 
 impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     type V = __m512i;
+
+    #[inline(always)]
+    unsafe fn new_unchecked() -> Self {
+        Self(())
+    }
+
     // It would be added above the byte that is taken.
     const COUNTS_DROP_SIGN: bool = VBMI;
     operations! {
@@ -226,8 +232,8 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn max_across<const K: u32>(a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn max_across<const K: u32>(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             match K {
                 0 => _mm512_max_epu32(_mm512_unpacklo_epi32(a, b), _mm512_unpackhi_epi32(a, b)),
@@ -240,13 +246,13 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn in_order<const APART: bool>(x: __m512i) -> __m512i {
-        // SAFETY: the caller's promise. Permutations of bytes have packed in order.
+    fn in_order<const APART: bool>(self, x: __m512i) -> __m512i {
+        // SAFETY: the token proves the instructions. Permutations of bytes have packed in order.
         unsafe { if VBMI { x } else { unpacked::<APART>(x) } }
     }
     #[inline(always)]
-    unsafe fn pack_low<const APART: bool>(x: [__m512i; 4]) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn pack_low<const APART: bool>(self, x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             if VBMI {
                 return pack_bytes(const { &bytes_of_two(0, APART) }, x);
@@ -256,8 +262,8 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn pack_counts<const APART: bool>(x: [__m512i; 4], mantissa: u32, field: u32) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn pack_counts<const APART: bool>(self, x: [__m512i; 4], mantissa: u32, field: u32) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             if VBMI {
                 // The code and the constant in byte 1.
@@ -278,8 +284,8 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn pack_sign<const APART: bool>(x: [__m512i; 4]) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn pack_sign<const APART: bool>(self, x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             if VBMI {
                 return pack_bytes(const { &bytes_of_two(3, APART) }, x);
@@ -289,13 +295,13 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn shr<const BY: u32>(a: __m512i) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn shr<const BY: u32>(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_srli_epi32::<BY>(a) }
     }
     #[inline(always)]
-    unsafe fn any_nan(x: [__m512i; 4]) -> bool {
-        // SAFETY: the caller's promise. Two registers are ordered if no lane of either is NaN.
+    fn any_nan(self, x: [__m512i; 4]) -> bool {
+        // SAFETY: the token proves the instructions. Two registers are ordered if no lane of either is NaN.
         unsafe { unordered(x[0], x[1]) | unordered(x[2], x[3]) != 0 }
     }
 }

@@ -21,8 +21,8 @@ avx512_fn! {
     ///
     /// As [`KernelFn`].
     unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { words::run::<Registers, P>(src, dst, n, data, run::<P>) }
+        // SAFETY: the token proves the instructions.
+        unsafe { words::run::<Registers, P>(Registers::new_unchecked(), src, dst, n, data, run::<P>) }
     }
 }
 
@@ -33,8 +33,8 @@ vbmi_fn! {
     ///
     /// As [`KernelFn`], and the CPU has VBMI.
     unsafe fn run_vbmi<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { words::run::<Permuting, P>(src, dst, n, data, run_vbmi::<P>) }
+        // SAFETY: the token proves the instructions.
+        unsafe { words::run::<Permuting, P>(Permuting::new_unchecked(), src, dst, n, data, run_vbmi::<P>) }
     }
 }
 
@@ -43,8 +43,8 @@ avx512_fn! {
     ///
     /// As of [`words::run_rounded`].
     unsafe fn run_rounded<const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data, w: &Words, through_float32: fn(&Data) -> KernelFn) {
-        // SAFETY: as the caller's.
-        unsafe { words::run_rounded::<Registers, FNUZ>(src, dst, n, data, w, through_float32) }
+        // SAFETY: the token proves the instructions.
+        unsafe { words::run_rounded::<Registers, FNUZ>(Registers::new_unchecked(), src, dst, n, data, w, through_float32) }
     }
 }
 
@@ -59,13 +59,6 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
     operations! {
         signs_16(a) = _mm512_srai_epi16::<15>(a);
         shr_8_16(a) = _mm512_srli_epi16::<8>(a);
-        upper_bytes(a, b) = if PERMUTES {
-            // In order.
-            self.pack_sign_16([a, b])
-        } else {
-            let bytes = _mm512_packus_epi16(self.shr_8_16(a), self.shr_8_16(b));
-            self.in_order::<true>(bytes)
-        };
         splat_16(x: u16) = _mm512_set1_epi16(x as i16);
         add_16(a, b) = _mm512_add_epi16(a, b);
         add_saturating_16(a, b) = _mm512_adds_epi16(a, b);
@@ -85,11 +78,6 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
         select_above(x, than, yes, no) = {
             _mm512_mask_mov_epi16(no, _mm512_cmpgt_epu16_mask(x, than), yes)
         };
-        pack_unsigned(a, b) = {
-            let bytes = _mm512_packus_epi16(a, b);
-            // Signs are packed in order then.
-            if PERMUTES { Registers::in_order::<true>(bytes) } else { bytes }
-        };
         min_8(a, b) = _mm512_min_epu8(a, b);
         sub_saturating_8(a, b) = _mm512_subs_epu8(a, b);
         xor_masked(a, b, mask) = {
@@ -99,31 +87,49 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
     }
 
     #[inline(always)]
-    unsafe fn powers<const MANTISSA: u32>(power: u16) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn pack_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
+        // SAFETY: the token proves the instruction.
+        let bytes = unsafe { _mm512_packus_epi16(a, b) };
+        // Signs are packed in order then.
+        if PERMUTES { self.in_order::<true>(bytes) } else { bytes }
+    }
+    #[inline(always)]
+    fn upper_bytes(self, a: __m512i, b: __m512i) -> __m512i {
+        if PERMUTES {
+            // In order.
+            return self.pack_sign_16([a, b]);
+        }
+        // SAFETY: the token proves the instruction.
+        let bytes = unsafe { _mm512_packus_epi16(self.shr_8_16(a), self.shr_8_16(b)) };
+        self.in_order::<true>(bytes)
+    }
+
+    #[inline(always)]
+    fn powers<const MANTISSA: u32>(self, power: u16) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_set1_epi16(power as i16) }
     }
     #[inline(always)]
-    unsafe fn power<const MANTISSA: u32>(powers: __m512i, distance: __m512i) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn power<const MANTISSA: u32>(self, powers: __m512i, distance: __m512i) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_srlv_epi16(powers, _mm512_srli_epi16::<MANTISSA>(distance)) }
     }
     #[inline(always)]
-    unsafe fn any_above(x: __m512i, than: __m512i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_above(self, x: __m512i, than: __m512i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_cmpgt_epu16_mask(x, than) != 0 }
     }
     #[inline(always)]
-    unsafe fn any_from_1(x: __m512i, to: u8) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_from_1(self, x: __m512i, to: u8) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let less = _mm512_sub_epi8(x, _mm512_set1_epi8(1));
             _mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(to as i8)) != 0
         }
     }
     #[inline(always)]
-    unsafe fn any_from_or_above(x: __m512i, first: u8, count: u8, m: __m512i, than: __m512i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_from_or_above(self, x: __m512i, first: u8, count: u8, m: __m512i, than: __m512i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let less = _mm512_sub_epi8(x, _mm512_set1_epi8(first as i8));
             (_mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(count as i8)) != 0) | self.any_above(m, than)

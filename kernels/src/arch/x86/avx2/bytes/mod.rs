@@ -28,7 +28,8 @@ macro_rules! for_each_block {
                     return;
                 }
                 if $from < 8 || $to < 8 || $n < BLOCK {
-                    return padded_bits::<Avx2>(
+                    return padded_bits(
+                        Avx2::new_unchecked(),
                         $whole,
                         BLOCK,
                         ($from as usize, $to as usize),
@@ -72,7 +73,7 @@ use crate::{
     storage::Encoding,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::{Made, direction},
-    vector::{padded_bits, short::padded},
+    vector::{Simd, padded_bits, short::padded},
 };
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};

@@ -23,12 +23,12 @@ where
     const BITS: usize = FROM as usize;
     type Table = Q::Data;
     #[inline(always)]
-    unsafe fn table(data: &Data) -> Q::Data {
+    unsafe fn table(_: Avx2, data: &Data) -> Q::Data {
         // SAFETY: the table of the kernel is of this kind.
         unsafe { data.table.cast::<Q::Data>().read() }
     }
     #[inline(always)]
-    unsafe fn load(table: &Q::Data, p: *const u8) -> [__m256i; 4] {
+    unsafe fn load(_: Avx2, table: &Q::Data, p: *const u8) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe { dwords(Q::words(table, F32::order(load::<FROM>(p)))) }
     }
@@ -41,9 +41,9 @@ impl Source<Avx2> for Ints {
     const BITS: usize = 8;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: &Data) {}
+    unsafe fn table(_: Avx2, _: &Data) {}
     #[inline(always)]
-    unsafe fn load((): &(), p: *const u8) -> [__m256i; 4] {
+    unsafe fn load(_: Avx2, (): &(), p: *const u8) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             crate::vector::each!([0, 1, 2, 3], |k| {

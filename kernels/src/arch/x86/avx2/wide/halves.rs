@@ -4,7 +4,7 @@
 //! numbers, infinities or NaN goes through float32.
 
 use super::*;
-use crate::vector::{Blocks, Casts};
+use crate::vector::{Blocks, Casts, Simd};
 
 /// Elements of a block.
 const BLOCK: usize = 32;
@@ -18,10 +18,11 @@ avx2_fn! {
         unsafe {
             if n < BLOCK {
                 if n > 0 {
-                    padded::<Avx2>(to_bf16, BLOCK, (2, 2), src, dst, n, data);
+                    padded(Avx2::new_unchecked(), to_bf16, BLOCK, (2, 2), src, dst, n, data);
                 }
                 return;
             }
+            let m = Avx2::new_unchecked();
             overlapping(n, BLOCK, |i| {
                 let (src, dst) = (src.add(2 * i), dst.add(2 * i));
                 let (a, rare_a) = rounded(load::<2, false>(src, BLOCK, 0));
@@ -29,8 +30,8 @@ avx2_fn! {
                 let rare =
                     _mm256_subs_epu16(_mm256_max_epu16(rare_a, rare_b), _mm256_set1_epi16(0xEFFF_u16 as i16));
                 if _mm256_testz_si256(rare, rare) == 0 {
-                    let words = Avx2::to_bf16::<false>(Avx2::load_f16::<false>(src, BLOCK), data);
-                    return Avx2::store_16::<false>(dst, words, BLOCK);
+                    let words = m.to_bf16::<false>(m.load_f16::<false>(src, BLOCK), data);
+                    return m.store_16::<false>(dst, words, BLOCK);
                 }
                 store(dst, a, 0);
                 store(dst, b, 1);

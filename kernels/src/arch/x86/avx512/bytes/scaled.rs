@@ -11,21 +11,23 @@ use core::marker::PhantomData;
 /// Codes that are looked up in the table of the kernel to float32.
 struct Found<L, Q, const E: usize>(PhantomData<(L, Q)>);
 
+type Token = Avx512<true, false>;
+
 /// 8-bit floats with a sign.
 type Small = Found<Bytes, Signed<T128, 2>, 128>;
 /// Packed codes of 4 bits.
 type Four = Found<Packed<4>, Direct<T64, 2>, 64>;
 
-impl<L: Load, Q: Planes<E, 2>, const E: usize> Source<Avx512<true, false>> for Found<L, Q, E> {
+impl<L: Load, Q: Planes<E, 2>, const E: usize> Source<Token> for Found<L, Q, E> {
     const BITS: usize = L::BITS as usize;
     type Table = Q;
     #[inline(always)]
-    unsafe fn table(data: &Data) -> Q {
+    unsafe fn table(_: Token, data: &Data) -> Q {
         // SAFETY: the table of the kernel is of this kind.
         unsafe { Q::load(&*data.table.cast::<Lut<E, 2>>()) }
     }
     #[inline(always)]
-    unsafe fn load(table: &Q, p: *const u8) -> [__m512i; 4] {
+    unsafe fn load(_: Token, table: &Q, p: *const u8) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe { upper_halves(table.of(L::codes::<F32, 2>(L::load(p)))) }
     }
@@ -34,13 +36,13 @@ impl<L: Load, Q: Planes<E, 2>, const E: usize> Source<Avx512<true, false>> for F
 /// int8.
 struct Ints;
 
-impl Source<Avx512<true, false>> for Ints {
+impl Source<Token> for Ints {
     const BITS: usize = 8;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: &Data) {}
+    unsafe fn table(_: Token, _: &Data) {}
     #[inline(always)]
-    unsafe fn load((): &(), p: *const u8) -> [__m512i; 4] {
+    unsafe fn load(_: Token, (): &(), p: *const u8) -> [__m512i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             crate::vector::each!([0, 1, 2, 3], |k| {
@@ -57,4 +59,4 @@ pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<KernelFn
     (covered && to == Encoding::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
 }
 
-crate::vector::scaled::define_decoders!(Avx512<true, false>, Small, Small, Four, Four, Ints);
+crate::vector::scaled::define_decoders!(Token, Small, Small, Four, Four, Ints);

@@ -11,8 +11,8 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m512i; 4]) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn pack_saturated<const APART: bool, const SIGNED: bool>(self, x: [__m512i; 4]) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let [low, high] = [_mm512_packs_epi32(x[0], x[1]), _mm512_packs_epi32(x[2], x[3])];
             let x = if SIGNED { _mm512_packs_epi16(low, high) } else { _mm512_packus_epi16(low, high) };
@@ -21,27 +21,27 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn any_low_half(x: [__m512i; 4], low: __m512i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_low_half(self, x: [__m512i; 4], low: __m512i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let equal = each!(x, |x| _mm512_cmpeq_epi16_mask(x, low));
             (equal[0] | equal[1] | equal[2] | equal[3]) & 0x5555_5555 != 0
         }
     }
     #[inline(always)]
-    unsafe fn shl<const BY: u32>(a: __m512i) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn shl<const BY: u32>(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_slli_epi32::<BY>(a) }
     }
 
     #[inline(always)]
-    unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_32<const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe { each!([0, 1, 2, 3], |k| load::<PART>(p, n, k)) }
     }
     #[inline(always)]
-    unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 2] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_16<const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 2] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1], |k| {
                 let p = p.wrapping_add(64 * k);
@@ -54,8 +54,8 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 _mm512_slli_epi32::<16>(_mm512_cvtepu16_epi32(load_16_of_16::<PART>(p, n, k)))
@@ -64,13 +64,13 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
-        // SAFETY: the caller's promise.
+    unsafe fn store_8<const PART: bool>(self, p: *mut u8, x: __m512i, n: usize) {
+        // SAFETY: the token proves the instructions.
         unsafe { store::<PART>(p, x, n, 0) }
     }
     #[inline(always)]
-    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
-        // SAFETY: the caller's promise.
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(self, p: *mut u8, x: __m512i, n: usize) {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let x = packed::join::<BITS>(x);
             if PART {
@@ -81,23 +81,22 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         }
     }
     #[inline(always)]
-    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m512i; 2], n: usize) {
-        // SAFETY: the caller's promise.
+    unsafe fn store_16<const PART: bool>(self, p: *mut u8, x: [__m512i; 2], n: usize) {
+        // SAFETY: the token proves the instructions.
         unsafe { each!([0, 1], |k| store::<PART>(p, x[k], 2 * n, k)) };
     }
     #[inline(always)]
-    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m512i; 4], n: usize) {
-        // SAFETY: the caller's promise.
+    unsafe fn store_32<const PART: bool>(self, p: *mut u8, x: [__m512i; 4], n: usize) {
+        // SAFETY: the token proves the instructions.
         unsafe { each!([0, 1, 2, 3], |k| store::<PART>(p, x[k], 4 * n, k)) };
     }
 
     #[inline(always)]
-    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [__m512i; 4], data: &Data) -> [__m512i; 2] {
+    fn to_bf16<const SUBNORMAL: bool>(self, x: [__m512i; 4], data: &Data) -> [__m512i; 2] {
         if !BF16 {
-            // SAFETY: the caller's promise.
-            return unsafe { bf16::<Self, PLAIN>(x, data) };
+            return bf16::<Self, PLAIN>(self, x, data);
         }
-        // SAFETY: the caller's promise; the CPU has the feature.
+        // SAFETY: the token proves the instructions, those of the feature too.
         unsafe {
             // The instruction takes subnormals for zeros and keeps the payload of NaN.
             const SUBNORMAL_OR_NAN: i32 = 0x01 | 0x20 | 0x80;
@@ -112,7 +111,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
                 const SUBNORMALS: i32 = 0x20;
                 let subnormal = each!(x, |x| _mm512_fpclass_ps_mask::<SUBNORMALS>(_mm512_castsi512_ps(x)));
                 if SUBNORMAL && subnormal[0] | subnormal[1] | subnormal[2] | subnormal[3] != 0 {
-                    return bf16::<Self, PLAIN>(x, data);
+                    return bf16::<Self, PLAIN>(self, x, data);
                 }
                 x = each!(x, |x| without_payload(x));
             }
@@ -144,8 +143,8 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn lane_split(x: [__m512i; 2]) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    fn lane_split(self, x: [__m512i; 2]) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let zero = _mm512_setzero_si512();
             let [a, b] =
@@ -155,8 +154,8 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let x = load_16_of_16::<PART>(p, n, k);
@@ -167,8 +166,8 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_f16<const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let x = load_16_of_16::<PART>(p, n, k);
@@ -179,10 +178,11 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
 
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        self,
         p: *const u8,
         n: usize,
     ) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let x = load::<PART>(p, n, k);
@@ -192,8 +192,8 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let [low, high] =
@@ -205,10 +205,11 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
 
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        self,
         p: *const u8,
         n: usize,
     ) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+        // SAFETY: the token proves the instructions.
         unsafe {
             // Integers that have 32 bits, as most have, are cast as such.
             let low = each!([0, 1, 2, 3], |k| {
@@ -234,8 +235,8 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [__m512i; 4] {
-        // SAFETY: the caller's promise.
+    unsafe fn load_c128<const PART: bool>(self, p: *const u8, n: usize) -> [__m512i; 4] {
+        // SAFETY: the token proves the instructions.
         unsafe {
             each!([0, 1, 2, 3], |k| {
                 let [low, high] = each!([2 * k, 2 * k + 1], |k| {
@@ -249,11 +250,12 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
 
     #[inline(always)]
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        self,
         p: *mut u8,
         x: [__m512i; 4],
         n: usize,
     ) {
-        // SAFETY: the caller's promise.
+        // SAFETY: the token proves the instructions.
         unsafe {
             let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
             // One store of a whole register: the instruction that converts into memory is slow.
