@@ -366,3 +366,6 @@ mod imp {
     pub(super) fn directed((): (), _: super::Direction) {}
     pub(super) fn write((): ()) {}
 }
+
+#[cfg(all(test, not(any(miri, target_family = "wasm"))))]
+mod tests;

@@ -2,8 +2,20 @@
 //! intrinsics.
 //!
 //! *Law.* While a direction other than to nearest is set, a kernel contains no float operation known to the compiler whose result
-//! depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest result:
-//! `_mm256_add_ps` of `1.0` and `2^-30` is the constant `1.0` in optimised code, but rounded up it is `1.0 + 2^-23`. The tests show both.
+//! depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest result. Of
+//! `_mm256_add_ps` of 1 and 2^-30 it makes, in optimised code,
+//!
+//! ```text
+//! store <8 x float> splat (float 1.000000e+00), ptr %dst
+//! ```
+//!
+//! while the CPU, rounding up, answers `1 + 2^-23` to
+//!
+//! ```text
+//! call <8 x float> asm "vaddps ${0:t}, ${1:t}, ${2:t}", "=x,x,x"(<8 x float> splat (float 1.0), <8 x float> splat (float 0x3E10000000000000))
+//! ```
+//!
+//! The tests compare both for every operation here, and say which intrinsics are folded.
 //!
 //! *Method.* Each function is one instruction. The assembly is `pure`: its result depends on its operands and on the control bits of
 //! MXCSR, and those are constant while a kernel runs. So the compiler may merge, move and drop these operations inside a kernel. It
@@ -22,7 +34,7 @@
 //! * results that make no difference: a conversion of what lies beyond the range of the target, which stays there in every
 //!   direction, and a product that underflows before it is rounded to the integer 0.
 //!
-//! `tests` counts them. Miri knows no direction, and takes the intrinsics (`super`).
+//! The tests of `fpenv` count them. Miri knows no direction, and takes the intrinsics (`super`).
 
 use super::intrinsics::{__m128, __m128i, __m256, __m256d, __m256i};
 #[cfg(feature = "avx512")]
@@ -115,3 +127,6 @@ instructions! {
     _mm512_cvtepu64_pd(a: __m512i, zmm_reg) -> __m512d, zmm_reg, "avx512dq" = "vcvtuqq2pd {x}, {a}";
     <const HOW> _mm512_cvtps_ph(a: __m512, zmm_reg) -> __m256i, ymm_reg, "avx512f" = "vcvtps2ph {x}, {a}, {how}";
 }
+
+#[cfg(test)]
+mod tests;

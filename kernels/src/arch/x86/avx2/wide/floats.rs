@@ -38,7 +38,7 @@ const MAGIC: f64 = (3_u64 << 51) as f64;
 
 /// A conversion to int32: `$truncate` or, in the direction of the environment, `$round`.
 macro_rules! convert {
-    ($truncate:ident $round:ident ($x:expr)) => {
+    ($truncate:ident env::$round:ident ($x:expr)) => {
         if WAY == COMMON { $truncate($x) } else { env::$round($x) }
     };
 }
@@ -136,7 +136,7 @@ impl<const WAY: u8> F32<WAY> {
                 (false, _) if BITS == 8 => x,
                 (false, _) => modulo(x),
             };
-            convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x))
+            convert!(_mm256_cvttps_epi32 env::_mm256_cvtps_epi32(x))
         }
     }
 }
@@ -172,18 +172,18 @@ impl<const WAY: u8> Lanes for F32<WAY> {
             let x = aside::<WAY>(self.0, data);
             if !SATURATE {
                 let x = number(modulo(x));
-                return convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x));
+                return convert!(_mm256_cvttps_epi32 env::_mm256_cvtps_epi32(x));
             }
             let half = _mm256_set1_ps(HALF);
             if SIGNED {
                 let above = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_GE_OQ>(x, half));
                 let x = number(x);
                 // From the lowest integer to the highest.
-                return _mm256_xor_si256(convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x)), above);
+                return _mm256_xor_si256(convert!(_mm256_cvttps_epi32 env::_mm256_cvtps_epi32(x)), above);
             }
             // From 2^31 on the bit of that is what the conversion gives, and the others are the mantissa.
             let x = _mm256_max_ps(x, _mm256_setzero_ps());
-            let low = convert!(_mm256_cvttps_epi32 _mm256_cvtps_epi32(x));
+            let low = convert!(_mm256_cvttps_epi32 env::_mm256_cvtps_epi32(x));
             let large = _mm256_or_si256(low, _mm256_slli_epi32::<8>(_mm256_castps_si256(x)));
             let select = _mm256_castsi256_ps(low);
             let int = _mm256_blendv_ps(select, _mm256_castsi256_ps(large), select);
@@ -243,7 +243,7 @@ unsafe fn f64_to_int32<const WAY: u8>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let x = _mm256_min_pd(number_pd(x), _mm256_set1_pd(i32::MAX as f64));
-        convert!(_mm256_cvttpd_epi32 _mm256_cvtpd_epi32(x))
+        convert!(_mm256_cvttpd_epi32 env::_mm256_cvtpd_epi32(x))
     }
 }
 

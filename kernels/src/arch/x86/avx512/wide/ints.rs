@@ -20,7 +20,7 @@ pub(super) struct I64<const WAY: u8>(pub [__m512i; 2]);
 pub(super) struct U64<const WAY: u8>(pub [__m512i; 2]);
 
 macro_rules! from_32 {
-    ($($lanes:ident: $nearest:ident, $directed:ident, $back:ident;)*) => {$(
+    ($($lanes:ident: $nearest:ident, $directed:path, $back:ident;)*) => {$(
         impl<const WAY: u8> Lanes for $lanes<WAY> {
             #[inline(always)]
             unsafe fn f32(self) -> __m512 {
@@ -29,7 +29,7 @@ macro_rules! from_32 {
                     if WAY == COMMON {
                         return $nearest::<NEAREST>(self.0);
                     }
-                    let value = env::$directed(self.0);
+                    let value = $directed(self.0);
                     if WAY == DIRECTED {
                         return value;
                     }
@@ -46,15 +46,15 @@ macro_rules! from_32 {
     )*};
 }
 from_32! {
-    I32: _mm512_cvt_roundepi32_ps, _mm512_cvtepi32_ps, _mm512_cvttps_epi32;
-    U32: _mm512_cvt_roundepu32_ps, _mm512_cvtepu32_ps, _mm512_cvttps_epu32;
+    I32: _mm512_cvt_roundepi32_ps, env::_mm512_cvtepi32_ps, _mm512_cvttps_epi32;
+    U32: _mm512_cvt_roundepu32_ps, env::_mm512_cvtepu32_ps, _mm512_cvttps_epu32;
 }
 
 macro_rules! from_64 {
     ($(
         $lanes:ident:
-        $f32_nearest:ident, $f32_directed:ident, $f32_back:ident,
-        $f64_nearest:ident, $f64_directed:ident, $f64_back:ident;
+        $f32_nearest:ident, $f32_directed:path, $f32_back:ident,
+        $f64_nearest:ident, $f64_directed:path, $f64_back:ident;
     )*) => {$(
         impl<const WAY: u8> $lanes<WAY> {
             #[inline(always)]
@@ -64,7 +64,7 @@ macro_rules! from_64 {
                     if WAY == COMMON {
                         return $f32_nearest::<NEAREST>(x);
                     }
-                    let value = env::$f32_directed(x);
+                    let value = $f32_directed(x);
                     if WAY == DIRECTED {
                         return value;
                     }
@@ -85,7 +85,7 @@ macro_rules! from_64 {
                     if WAY == COMMON {
                         return $f64_nearest::<NEAREST>(x);
                     }
-                    let value = env::$f64_directed(x);
+                    let value = $f64_directed(x);
                     if WAY == DIRECTED {
                         return value;
                     }
@@ -130,8 +130,8 @@ macro_rules! from_64 {
     )*};
 }
 from_64! {
-    I64: _mm512_cvt_roundepi64_ps, _mm512_cvtepi64_ps, _mm512_cvttps_epi64,
-        _mm512_cvt_roundepi64_pd, _mm512_cvtepi64_pd, _mm512_cvttpd_epi64;
-    U64: _mm512_cvt_roundepu64_ps, _mm512_cvtepu64_ps, _mm512_cvttps_epu64,
-        _mm512_cvt_roundepu64_pd, _mm512_cvtepu64_pd, _mm512_cvttpd_epu64;
+    I64: _mm512_cvt_roundepi64_ps, env::_mm512_cvtepi64_ps, _mm512_cvttps_epi64,
+        _mm512_cvt_roundepi64_pd, env::_mm512_cvtepi64_pd, _mm512_cvttpd_epi64;
+    U64: _mm512_cvt_roundepu64_ps, env::_mm512_cvtepu64_ps, _mm512_cvttps_epu64,
+        _mm512_cvt_roundepu64_pd, env::_mm512_cvtepu64_pd, _mm512_cvttpd_epu64;
 }

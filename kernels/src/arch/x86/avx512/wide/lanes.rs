@@ -114,7 +114,7 @@ unsafe fn modulo_f64(x: __m512d) -> __m512d {
 
 /// A conversion to integers: `$truncate` or, in the direction of the environment, `$round`.
 macro_rules! convert {
-    ($truncate:ident $round:ident ($($argument:expr),*)) => {
+    ($truncate:ident env::$round:ident ($($argument:expr),*)) => {
         if WAY == COMMON { $truncate($($argument),*) } else { env::$round($($argument),*) }
     };
 }
@@ -155,10 +155,10 @@ impl<const WAY: u8> F32<WAY> {
             if SIGNED {
                 let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
                 let x = _mm512_min_ps(x, _mm512_set1_ps(max));
-                convert!(_mm512_maskz_cvttps_epi32 _mm512_maskz_cvtps_epi32(number, x))
+                convert!(_mm512_maskz_cvttps_epi32 env::_mm512_maskz_cvtps_epi32(number, x))
             } else {
                 let x = _mm512_max_ps(x, _mm512_setzero_ps());
-                convert!(_mm512_cvttps_epu32 _mm512_cvtps_epu32(x))
+                convert!(_mm512_cvttps_epu32 env::_mm512_cvtps_epu32(x))
             }
         }
     }
@@ -166,7 +166,7 @@ impl<const WAY: u8> F32<WAY> {
     #[inline(always)]
     unsafe fn low(x: __m512) -> __m512i {
         // SAFETY: as of the methods of `Lanes`.
-        unsafe { convert!(_mm512_cvttps_epi32 _mm512_cvtps_epi32(x)) }
+        unsafe { convert!(_mm512_cvttps_epi32 env::_mm512_cvtps_epi32(x)) }
     }
 }
 
@@ -202,7 +202,7 @@ impl<const WAY: u8> Lanes for F32<WAY> {
             if !SATURATE {
                 let x = modulo_f32(aside_ps::<WAY>(self.0, data));
                 let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
-                return convert!(_mm512_maskz_cvttps_epi32 _mm512_maskz_cvtps_epi32(number, x));
+                return convert!(_mm512_maskz_cvttps_epi32 env::_mm512_maskz_cvtps_epi32(number, x));
             }
             let int = self.clamped::<SIGNED>(ABOVE, data);
             if !SIGNED {
@@ -258,14 +258,14 @@ unsafe fn f32_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
         }
         if SATURATE && !SIGNED {
             let x = _mm256_max_ps(x, _mm256_setzero_ps());
-            return convert!(_mm512_cvttps_epu64 _mm512_cvtps_epu64(x));
+            return convert!(_mm512_cvttps_epu64 env::_mm512_cvtps_epu64(x));
         }
         if !SATURATE {
             let multiple = _mm256_roundscale_ps::<NEAREST>(_mm256_mul_ps(x, _mm256_set1_ps(1.0 / M)));
             x = _mm256_fnmadd_ps(multiple, _mm256_set1_ps(M), x);
         }
         let number = _mm256_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
-        let int = convert!(_mm512_maskz_cvttps_epi64 _mm512_maskz_cvtps_epi64(number, x));
+        let int = convert!(_mm512_maskz_cvttps_epi64 env::_mm512_maskz_cvtps_epi64(number, x));
         if !SATURATE {
             return int;
         }
@@ -283,10 +283,10 @@ unsafe fn clamp_f64<const WAY: u8, const SIGNED: bool>(x: __m512d, data: &Data) 
         if SIGNED {
             let number = _mm512_cmp_pd_mask::<_CMP_ORD_Q>(x, x);
             let x = _mm512_min_pd(x, _mm512_set1_pd(i32::MAX as f64));
-            convert!(_mm512_maskz_cvttpd_epi32 _mm512_maskz_cvtpd_epi32(number, x))
+            convert!(_mm512_maskz_cvttpd_epi32 env::_mm512_maskz_cvtpd_epi32(number, x))
         } else {
             let x = _mm512_max_pd(x, _mm512_setzero_pd());
-            convert!(_mm512_cvttpd_epu32 _mm512_cvtpd_epu32(x))
+            convert!(_mm512_cvttpd_epu32 env::_mm512_cvtpd_epu32(x))
         }
     }
 }
@@ -302,11 +302,11 @@ unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
         let x = aside_pd::<WAY>(x, data);
         if SATURATE && !SIGNED {
             let x = _mm512_max_pd(x, _mm512_setzero_pd());
-            return convert!(_mm512_cvttpd_epu64 _mm512_cvtpd_epu64(x));
+            return convert!(_mm512_cvttpd_epu64 env::_mm512_cvtpd_epu64(x));
         }
         let x = if SATURATE { x } else { modulo_f64(x) };
         let number = _mm512_cmp_pd_mask::<_CMP_ORD_Q>(x, x);
-        let int = convert!(_mm512_maskz_cvttpd_epi64 _mm512_maskz_cvtpd_epi64(number, x));
+        let int = convert!(_mm512_maskz_cvttpd_epi64 env::_mm512_maskz_cvtpd_epi64(number, x));
         if !SATURATE {
             return int;
         }
@@ -360,8 +360,8 @@ impl<const WAY: u8> F64<WAY> {
             let [a, b] =
                 [modulo_f64(aside_pd::<WAY>(self.0[0], data)), modulo_f64(aside_pd::<WAY>(self.0[1], data))];
             let [a, b] = [
-                convert!(_mm512_cvttpd_epi64 _mm512_cvtpd_epi64(a)),
-                convert!(_mm512_cvttpd_epi64 _mm512_cvtpd_epi64(b)),
+                convert!(_mm512_cvttpd_epi64 env::_mm512_cvtpd_epi64(a)),
+                convert!(_mm512_cvttpd_epi64 env::_mm512_cvtpd_epi64(b)),
             ];
             join(_mm512_cvtepi64_epi32(a), _mm512_cvtepi64_epi32(b))
         }
