@@ -75,21 +75,20 @@ impl Target {
 /// The tier that QEMU does not emulate.
 const STEPPED: Tier = Tier::Avx512;
 
-/// Counts the instructions of the selected casts: under emulation, and step by step for the tier that cannot be emulated, if this CPU has it.
+/// Counts the instructions of the selected casts: under emulation, and if it is selected, step by step for the tier that cannot be
+/// emulated.
 ///
 /// # Errors
 ///
 /// If something cannot be built or started, or an answer is wrong.
 pub fn count(target: &Target, selection: &Selection) -> Result<Vec<Results>, String> {
     let (stepped, emulated): (Vec<Tier>, _) = selection.tiers.iter().partition(|tier| **tier == STEPPED);
-    let all = selection.tiers.is_empty();
     let mut runs = Vec::new();
-    if all || !emulated.is_empty() {
+    if selection.tiers.is_empty() || !emulated.is_empty() {
         runs.push(count_emulated(target, &Selection { tiers: emulated, ..selection.clone() })?);
     }
-    let here = target.triple == HOST && target.cpu.is_none();
-    if !stepped.is_empty() || (all && here && STEPPED.is_available()) {
-        if !here || !STEPPED.is_available() {
+    if !stepped.is_empty() {
+        if target.triple != HOST || target.cpu.is_some() || !STEPPED.is_available() {
             return Err(format!("{STEPPED}: QEMU does not emulate it; it is counted on a CPU that has it"));
         }
         runs.push(count_steps(target, &Selection { tiers: vec![STEPPED], ..selection.clone() })?);
