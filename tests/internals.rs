@@ -65,5 +65,8 @@ fn lists_the_places_of_a_tier() {
         });
     }
     found.insert("Cargo.toml".to_owned());
-    assert_eq!(found, listed, "files that name a tier (left), and those that docs/internals.md lists (right)");
+    assert_eq!(
+        found, listed,
+        "files that name a tier (left), and those that docs/internals.md lists (right)"
+    );
 }

@@ -140,7 +140,10 @@ impl Gate<'_> {
             let counted = runs.iter().flat_map(|run| &run.counts).any(|count| count.tier == tier.name());
             if !counted && !self.bless && baseline::read(self.record, &target.triple, tier.name())?.is_some()
             {
-                println!("SKIPPED: {tier} on {} is on record and was not counted (`--tier {tier}` counts it)", target.triple);
+                println!(
+                    "SKIPPED: {tier} on {} is on record and was not counted (`--tier {tier}` counts it)",
+                    target.triple
+                );
             }
         }
         done.into_iter().collect()
