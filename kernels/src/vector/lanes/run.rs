@@ -15,7 +15,7 @@ pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE:
     data: &Data,
 ) {
     // SAFETY: the CPU has what the token stands for, by the caller.
-    let m = unsafe { M::new_unchecked() };
+    let m = unsafe { M::new_unchecked() }.under(data);
     m.vectorize(|m| {
         let (s, d) = const { (S::BITS, D::BITS) };
         let unit = const { size_of::<M::V>() };
