@@ -223,9 +223,10 @@ macro_rules! define_scaled {
                     let runs = (x.len() / run).min(amaxes.len());
                     // SAFETY: the caller's promise for the instructions; these runs are whole.
                     let done = unsafe {
+                        let m = <$simd as crate::vector::Simd>::new_unchecked();
                         match run {
-                            16 => amax_of_runs::<$simd, 16>(x.as_ptr(), runs, amaxes.as_mut_ptr()),
-                            32 => amax_of_runs::<$simd, 32>(x.as_ptr(), runs, amaxes.as_mut_ptr()),
+                            16 => amax_of_runs::<$simd, 16>(m, x.as_ptr(), runs, amaxes.as_mut_ptr()),
+                            32 => amax_of_runs::<$simd, 32>(m, x.as_ptr(), runs, amaxes.as_mut_ptr()),
                             _ => 0,
                         }
                     };
@@ -238,10 +239,11 @@ macro_rules! define_scaled {
                     let runs = (x.len() / run).min(amaxes.len());
                     // SAFETY: the caller's promise for the instructions; these runs are whole.
                     let done = unsafe {
+                        let m = <$simd as crate::vector::Simd>::new_unchecked();
                         if run == REGISTER {
-                            amax_of_halves::<$simd, 1>(x.as_ptr(), runs, amaxes.as_mut_ptr())
+                            amax_of_halves::<$simd, 1>(m, x.as_ptr(), runs, amaxes.as_mut_ptr())
                         } else if run == 2 * REGISTER {
-                            amax_of_halves::<$simd, 2>(x.as_ptr(), runs, amaxes.as_mut_ptr())
+                            amax_of_halves::<$simd, 2>(m, x.as_ptr(), runs, amaxes.as_mut_ptr())
                         } else {
                             0
                         }
@@ -268,7 +270,7 @@ macro_rules! define_scaled {
                     factors: &Factors<'_>,
                 ) {
                     // SAFETY: as the caller's.
-                    unsafe { by_runs::<$simd, S>(x, q, n, run, factors) }
+                    unsafe { by_runs::<$simd, S>(<$simd as crate::vector::Simd>::new_unchecked(), x, q, n, run, factors) }
                 }
             }
             Loops {

@@ -10,9 +10,13 @@ use core::mem::{MaybeUninit, size_of};
 ///
 /// As of the methods of [`Simd`].
 pub(crate) trait RegisterStep {
+    /// # Safety
+    ///
+    /// Run `i` has its factors; if `EACH`, as many from `i` on have them as a register has lanes.
+    ///
     /// The factors of run `i`; if `EACH`, those of as many runs from `i` on as a register has lanes.
-    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3];
-    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V;
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3];
+    fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V;
 }
 
 /// Negative zero: added to a product it changes nothing.
@@ -24,42 +28,29 @@ const NOTHING: u32 = 1 << 31;
 ///
 /// As of the methods of [`Simd`]; the numbers are there.
 #[inline(always)]
-unsafe fn fetch<M: Simd, const EACH: bool>(of: &[f32], i: usize) -> M::V {
+unsafe fn fetch<M: Simd, const EACH: bool>(m: M, of: &[f32], i: usize) -> M::V {
     // SAFETY: the caller's promise.
     unsafe {
         let p = of.as_ptr().add(i);
-        if EACH { p.cast::<M::V>().read_unaligned() } else { M::splat((*p).to_bits()) }
+        if EACH { p.cast::<M::V>().read_unaligned() } else { m.splat((*p).to_bits()) }
     }
 }
 
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn multiplied<M: Simd>(a: M::V, b: M::V) -> M::V {
-    // SAFETY: the caller's promise.
-    unsafe { M::fma(a, b, M::splat(NOTHING)) }
+fn multiplied<M: Simd>(m: M, a: M::V, b: M::V) -> M::V {
+    m.fma(a, b, m.splat(NOTHING))
 }
 
 /// A float32 beside `short`, on the side where the exact value is: `excess` is what `short` has more. It has the sign of `x`. `short` is a
 /// magnitude whose last four bits are zero.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn beside<M: Simd>(short: M::V, excess: M::V, x: M::V) -> M::V {
-    // SAFETY: the caller's promise.
-    unsafe { M::or(M::nudge(short, excess), M::and(x, M::splat(NOTHING))) }
+fn beside<M: Simd>(m: M, short: M::V, excess: M::V, x: M::V) -> M::V {
+    m.or(m.nudge(short, excess), m.and(x, m.splat(NOTHING)))
 }
 
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn negated<M: Simd>(x: M::V) -> M::V {
-    // SAFETY: the caller's promise.
-    unsafe { M::xor(x, M::splat(NOTHING)) }
+fn negated<M: Simd>(m: M, x: M::V) -> M::V {
+    m.xor(x, m.splat(NOTHING))
 }
 
 /// [`Step::Times`](super::Step::Times)
@@ -67,14 +58,13 @@ pub(crate) struct Times;
 
 impl RegisterStep for Times {
     #[inline(always)]
-    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
-        unsafe { [fetch::<M, EACH>(factors.factor, i); 3] }
+        unsafe { [fetch::<M, EACH>(m, factors.factor, i); 3] }
     }
     #[inline(always)]
-    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        // SAFETY: the caller's promise.
-        unsafe { multiplied::<M>(x, factors[0]) }
+    fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
+        multiplied::<M>(m, x, factors[0])
     }
 }
 
@@ -83,14 +73,13 @@ pub(crate) struct Divide;
 
 impl RegisterStep for Divide {
     #[inline(always)]
-    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
-        unsafe { [fetch::<M, EACH>(factors.factor, i); 3] }
+        unsafe { [fetch::<M, EACH>(m, factors.factor, i); 3] }
     }
     #[inline(always)]
-    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        // SAFETY: the caller's promise.
-        unsafe { M::div(x, factors[0]) }
+    fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
+        m.div(x, factors[0])
     }
 }
 
@@ -106,26 +95,23 @@ const LARGER: u32 = 0x3F80_0004;
 
 impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
     #[inline(always)]
-    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe {
-            let factor = multiplied::<M>(fetch::<M, EACH>(factors.factor, i), M::splat(LARGER));
-            let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { factor };
-            [negated::<M>(factor), block, fetch::<M, EACH>(factors.scale, i)]
+            let factor = multiplied::<M>(m, fetch::<M, EACH>(m, factors.factor, i), m.splat(LARGER));
+            let block = if BLOCK { fetch::<M, EACH>(m, factors.block, i) } else { factor };
+            [negated::<M>(m, factor), block, fetch::<M, EACH>(m, factors.scale, i)]
         }
     }
     #[inline(always)]
-    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
+    fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
         let [minus_factor, block, scale] = *factors;
-        // SAFETY: the caller's promise.
-        unsafe {
-            let minus = M::or(x, M::splat(NOTHING));
-            // NaN has the sign of `minus`.
-            let short = M::and(multiplied::<M>(minus, minus_factor), M::splat(!(15 | NOTHING)));
-            // 20 bits times 4 are exact.
-            let part = if BLOCK { multiplied::<M>(short, block) } else { short };
-            beside::<M>(short, M::fma(part, scale, minus), x)
-        }
+        let minus = m.or(x, m.splat(NOTHING));
+        // NaN has the sign of `minus`.
+        let short = m.and(multiplied::<M>(m, minus, minus_factor), m.splat(!(15 | NOTHING)));
+        // 20 bits times 4 are exact.
+        let part = if BLOCK { multiplied::<M>(m, short, block) } else { short };
+        beside::<M>(m, short, m.fma(part, scale, minus), x)
     }
 }
 
@@ -134,49 +120,36 @@ pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
 
 impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
     /// The product with the scale of the block, which is exact: 8 bits times 4.
-    ///
-    /// # Safety
-    ///
-    /// As of the methods of [`Simd`].
     #[inline(always)]
-    unsafe fn of_block<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        // SAFETY: the caller's promise.
-        unsafe { if BLOCK { multiplied::<M>(x, factors[1]) } else { x } }
+    fn of_block<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
+        if BLOCK { multiplied::<M>(m, x, factors[1]) } else { x }
     }
 
     /// The product rounded to float32.
-    ///
-    /// # Safety
-    ///
-    /// As of the methods of [`Simd`].
     #[inline(always)]
-    pub(crate) unsafe fn near<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        // SAFETY: the caller's promise.
-        unsafe { multiplied::<M>(Self::of_block::<M>(x, factors), factors[0]) }
+    pub(crate) fn near<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
+        multiplied::<M>(m, Self::of_block::<M>(m, x, factors), factors[0])
     }
 }
 
 impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESIDE> {
     #[inline(always)]
-    unsafe fn factors<M: Simd, const EACH: bool>(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe {
-            let scale = fetch::<M, EACH>(factors.scale, i);
-            let block = if BLOCK { fetch::<M, EACH>(factors.block, i) } else { scale };
-            [scale, block, negated::<M>(scale)]
+            let scale = fetch::<M, EACH>(m, factors.scale, i);
+            let block = if BLOCK { fetch::<M, EACH>(m, factors.block, i) } else { scale };
+            [scale, block, negated::<M>(m, scale)]
         }
     }
     #[inline(always)]
-    unsafe fn step<M: Simd>(x: M::V, factors: &[M::V; 3]) -> M::V {
-        // SAFETY: the caller's promise.
-        unsafe {
-            if !BESIDE {
-                return Self::near::<M>(x, factors);
-            }
-            let magnitude = M::and(x, M::splat(!NOTHING));
-            let short = M::and(Self::near::<M>(magnitude, factors), M::splat(!15));
-            beside::<M>(short, M::fma(Self::of_block::<M>(magnitude, factors), factors[2], short), x)
+    fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
+        if !BESIDE {
+            return Self::near::<M>(m, x, factors);
         }
+        let magnitude = m.and(x, m.splat(!NOTHING));
+        let short = m.and(Self::near::<M>(m, magnitude, factors), m.splat(!15));
+        beside::<M>(m, short, m.fma(Self::of_block::<M>(m, magnitude, factors), factors[2], short), x)
     }
 }
 
@@ -188,6 +161,7 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
 /// As of the methods of [`Simd`]. `x` is readable for `runs * RUN` words, `amaxes` writable for `runs` words.
 #[inline(always)]
 pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
+    m: M,
     x: *const Word,
     runs: usize,
     amaxes: *mut u32,
@@ -197,20 +171,20 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
     let mut first = 0;
     // SAFETY: as the caller's; all registers are of the runs from `first` on.
     unsafe {
-        let mask = M::splat(!NOTHING);
+        let mask = m.splat(!NOTHING);
         while runs - first >= lanes {
             let mut rows = [mask; 16];
             for (i, row) in rows.iter_mut().take(lanes).enumerate() {
                 let p = x.add((first + i) * RUN).cast::<M::V>();
-                let mut largest = M::and(p.read_unaligned(), mask);
+                let mut largest = m.and(p.read_unaligned(), mask);
                 for k in 1..registers {
-                    largest = M::max_u(largest, M::and(p.add(k).read_unaligned(), mask));
+                    largest = m.max_u(largest, m.and(p.add(k).read_unaligned(), mask));
                 }
                 *row = largest;
             }
-            let found = across::<M>(&mut rows, lanes);
+            let found = across::<M>(m, &mut rows, lanes);
             let p = amaxes.add(first).cast::<M::V>();
-            p.write_unaligned(M::max_u(p.read_unaligned(), found));
+            p.write_unaligned(m.max_u(p.read_unaligned(), found));
             first += lanes;
         }
     }
@@ -224,6 +198,7 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
 /// As of the methods of [`Simd`]. As many elements of `x` as `runs` have are readable, and `amaxes` writable for `runs`.
 #[inline(always)]
 pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
+    m: M,
     x: *const [u8; 2],
     runs: usize,
     amaxes: *mut u16,
@@ -232,19 +207,19 @@ pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
     let mut first = 0;
     // SAFETY: as the caller's; all registers are of the runs from `first` on.
     unsafe {
-        let (mask, low) = (M::splat(0x7FFF_7FFF), M::splat(0xFFFF));
+        let (mask, low) = (m.splat(0x7FFF_7FFF), m.splat(0xFFFF));
         while runs - first >= lanes {
             let mut rows = [mask; 16];
             for (i, row) in rows.iter_mut().take(lanes).enumerate() {
                 let p = x.cast::<M::V>().add((first + i) * REGISTERS);
-                let mut largest = M::splat(0);
+                let mut largest = m.splat(0);
                 for k in 0..REGISTERS {
-                    let x = M::and(p.add(k).read_unaligned(), mask);
-                    largest = M::max_u(largest, M::max_u(M::and(x, low), M::shr::<16>(x)));
+                    let x = m.and(p.add(k).read_unaligned(), mask);
+                    largest = m.max_u(largest, m.max_u(m.and(x, low), m.shr::<16>(x)));
                 }
                 *row = largest;
             }
-            let found = across::<M>(&mut rows, lanes);
+            let found = across::<M>(m, &mut rows, lanes);
             let p = amaxes.add(first);
             let found = core::slice::from_raw_parts(core::ptr::from_ref(&found).cast::<u32>(), lanes);
             for (i, found) in found.iter().enumerate() {
@@ -257,25 +232,18 @@ pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
 }
 
 /// The largest lane of each of `lanes` registers.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn across<M: Simd>(rows: &mut [M::V; 16], lanes: usize) -> M::V {
+fn across<M: Simd>(m: M, rows: &mut [M::V; 16], lanes: usize) -> M::V {
     let mut left = lanes / 2;
-    // SAFETY: the caller's promise.
-    unsafe {
-        macro_rules! across {
+    macro_rules! across {
             ($($k:literal)*) => {$(
                 for i in 0..left {
-                    rows[i] = M::max_across::<$k>(rows[2 * i], rows[2 * i + 1]);
+                    rows[i] = m.max_across::<$k>(rows[2 * i], rows[2 * i + 1]);
                 }
                 left /= 2;
             )*};
         }
-        across!(0 1 2 3);
-    }
+    across!(0 1 2 3);
     debug_assert!(left == 0);
     rows[0]
 }
@@ -287,6 +255,7 @@ unsafe fn across<M: Simd>(rows: &mut [M::V; 16], lanes: usize) -> M::V {
 /// As [`StepFn`](super::StepFn).
 #[inline(always)]
 pub(crate) unsafe fn by_runs<M: Simd, S: RegisterStep>(
+    m: M,
     x: *const Word,
     q: *mut Word,
     n: usize,
@@ -298,22 +267,22 @@ pub(crate) unsafe fn by_runs<M: Simd, S: RegisterStep>(
     // SAFETY: all elements are among the `n`, and all runs have their factors; a register is read before it is written.
     unsafe {
         while run == 1 && n - start >= lanes {
-            let factors = S::factors::<M, true>(factors, start);
+            let factors = S::factors::<M, true>(m, factors, start);
             let x = x.add(start).cast::<M::V>().read_unaligned();
-            q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(x, &factors));
+            q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(m, x, &factors));
             start += lanes;
             i = start;
         }
         while start < n {
             let end = if n - start < run { n } else { start + run };
-            let factors = S::factors::<M, false>(factors, i);
+            let factors = S::factors::<M, false>(m, factors, i);
             while end - start >= lanes {
                 let x = x.add(start).cast::<M::V>().read_unaligned();
-                q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(x, &factors));
+                q.add(start).cast::<M::V>().write_unaligned(S::step::<M>(m, x, &factors));
                 start += lanes;
             }
             if start < end {
-                part::<M, S>(x.add(start), q.add(start), end - start, &factors);
+                part::<M, S>(m, x.add(start), q.add(start), end - start, &factors);
             }
             (start, i) = (end, i + 1);
         }
@@ -326,13 +295,13 @@ pub(crate) unsafe fn by_runs<M: Simd, S: RegisterStep>(
 ///
 /// As [`by_runs`].
 #[inline(always)]
-unsafe fn part<M: Simd, S: RegisterStep>(x: *const Word, q: *mut Word, n: usize, factors: &[M::V; 3]) {
+unsafe fn part<M: Simd, S: RegisterStep>(m: M, x: *const Word, q: *mut Word, n: usize, factors: &[M::V; 3]) {
     let mut padded = MaybeUninit::<M::V>::zeroed();
     let words = padded.as_mut_ptr().cast::<Word>();
     // SAFETY: a register has room for `n` words, and all of it is initialised.
     unsafe {
         words.copy_from_nonoverlapping(x, n);
-        padded.write(S::step::<M>(padded.assume_init(), factors));
+        padded.write(S::step::<M>(m, padded.assume_init(), factors));
         q.copy_from_nonoverlapping(padded.as_ptr().cast::<Word>(), n);
     }
 }

@@ -8,6 +8,7 @@ use crate::{dtype::DType, format::Format};
 /// As of the methods of [`Simd`].
 #[inline(always)]
 pub(super) unsafe fn load<M: Casts, S: Format, T: Target<M>, const PART: bool>(
+    m: M,
     p: *const u8,
     n: usize,
 ) -> [M::V; 4] {
@@ -15,24 +16,24 @@ pub(super) unsafe fn load<M: Casts, S: Format, T: Target<M>, const PART: bool>(
     // SAFETY: as the caller's.
     unsafe {
         match S::DTYPE {
-            DType::Float32 => M::load_32::<PART>(p, n),
-            DType::BFloat16 => M::load_high_16::<PART>(p, n),
-            DType::Float16 => M::load_f16::<PART>(p, n),
-            DType::Int16 => M::load_int16::<true, PART>(p, n),
-            DType::UInt16 => M::load_int16::<false, PART>(p, n),
-            DType::Int32 if odd => M::load_int32::<true, true, PART>(p, n),
-            DType::Int32 => M::load_int32::<true, false, PART>(p, n),
-            DType::UInt32 if odd => M::load_int32::<false, true, PART>(p, n),
-            DType::UInt32 => M::load_int32::<false, false, PART>(p, n),
-            DType::Int64 if odd => M::load_int64::<true, true, PART>(p, n),
-            DType::Int64 => M::load_int64::<true, false, PART>(p, n),
-            DType::UInt64 if odd => M::load_int64::<false, true, PART>(p, n),
-            DType::UInt64 => M::load_int64::<false, false, PART>(p, n),
+            DType::Float32 => m.load_32::<PART>(p, n),
+            DType::BFloat16 => m.load_high_16::<PART>(p, n),
+            DType::Float16 => m.load_f16::<PART>(p, n),
+            DType::Int16 => m.load_int16::<true, PART>(p, n),
+            DType::UInt16 => m.load_int16::<false, PART>(p, n),
+            DType::Int32 if odd => m.load_int32::<true, true, PART>(p, n),
+            DType::Int32 => m.load_int32::<true, false, PART>(p, n),
+            DType::UInt32 if odd => m.load_int32::<false, true, PART>(p, n),
+            DType::UInt32 => m.load_int32::<false, false, PART>(p, n),
+            DType::Int64 if odd => m.load_int64::<true, true, PART>(p, n),
+            DType::Int64 => m.load_int64::<true, false, PART>(p, n),
+            DType::UInt64 if odd => m.load_int64::<false, true, PART>(p, n),
+            DType::UInt64 => m.load_int64::<false, false, PART>(p, n),
             DType::Float64 => match T::CLAMPED {
-                true => M::load_f64::<true, PART>(p, n),
-                false => M::load_f64::<false, PART>(p, n),
+                true => m.load_f64::<true, PART>(p, n),
+                false => m.load_f64::<false, PART>(p, n),
             },
-            DType::Complex128 => M::load_c128::<PART>(p, n),
+            DType::Complex128 => m.load_c128::<PART>(p, n),
             _ => unreachable!("`covers` lists the sources"),
         }
     }

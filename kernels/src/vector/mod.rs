@@ -26,6 +26,7 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
+pub(crate) mod lanes;
 mod load;
 pub(crate) mod scaled;
 pub(crate) mod short;
@@ -58,60 +59,65 @@ pub(crate) trait Simd: Copy + 'static {
     /// A register: 32-bit lanes, integers or bits of float32; or bytes after packing.
     type V: Copy;
 
-    unsafe fn splat(x: u32) -> Self::V;
-    unsafe fn and(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn or(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn xor(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn add(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn sub(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn shr<const BY: u32>(a: Self::V) -> Self::V;
+    /// # Safety
+    ///
+    /// The CPU has what the token stands for.
+    unsafe fn new_unchecked() -> Self;
+
+    fn splat(self, x: u32) -> Self::V;
+    fn and(self, a: Self::V, b: Self::V) -> Self::V;
+    fn or(self, a: Self::V, b: Self::V) -> Self::V;
+    fn xor(self, a: Self::V, b: Self::V) -> Self::V;
+    fn add(self, a: Self::V, b: Self::V) -> Self::V;
+    fn sub(self, a: Self::V, b: Self::V) -> Self::V;
+    fn shr<const BY: u32>(self, a: Self::V) -> Self::V;
     /// Unsigned.
-    unsafe fn min_u(a: Self::V, b: Self::V) -> Self::V;
+    fn min_u(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned.
-    unsafe fn max_u(a: Self::V, b: Self::V) -> Self::V;
+    fn max_u(self, a: Self::V, b: Self::V) -> Self::V;
     /// Signed.
-    unsafe fn min_i(a: Self::V, b: Self::V) -> Self::V;
+    fn min_i(self, a: Self::V, b: Self::V) -> Self::V;
     /// Signed.
-    unsafe fn max_i(a: Self::V, b: Self::V) -> Self::V;
+    fn max_i(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a * b + c`, rounded once: exact, or in the default environment.
-    unsafe fn fma(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a * b + c`, rounded once in the direction of the environment.
-    unsafe fn fma_env(a: Self::V, b: Self::V, c: Self::V) -> Self::V;
+    fn fma_env(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a / b`, rounded once.
-    unsafe fn div(a: Self::V, b: Self::V) -> Self::V;
+    fn div(self, a: Self::V, b: Self::V) -> Self::V;
     /// The integer `x` with 1 to 8 added where the float `excess` is negative, and subtracted where it is positive.
-    unsafe fn nudge(x: Self::V, excess: Self::V) -> Self::V;
+    fn nudge(self, x: Self::V, excess: Self::V) -> Self::V;
     /// Step `K` of bringing the largest lane of each of several registers together: called for pairs of them, then for pairs of
     /// the results, `log2` of the number of lanes times. All lanes of the last result are in the order of the first registers.
-    unsafe fn max_across<const K: u32>(a: Self::V, b: Self::V) -> Self::V;
+    fn max_across<const K: u32>(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a < b ? a : b`, so `b` if either is NaN.
-    unsafe fn min_f(a: Self::V, b: Self::V) -> Self::V;
+    fn min_f(self, a: Self::V, b: Self::V) -> Self::V;
     /// `x` is NaN `? yes : no`.
-    unsafe fn select_nan(x: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    fn select_nan(self, x: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// `a == b ? yes : no`, integers.
-    unsafe fn select_eq(a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    fn select_eq(self, a: Self::V, b: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether there is a NaN in the block.
-    unsafe fn any_nan(x: [Self::V; 4]) -> bool;
+    fn any_nan(self, x: [Self::V; 4]) -> bool;
 
     /// The low byte of every lane; in an order of its own until [`Simd::in_order`].
-    unsafe fn pack_low<const APART: bool>(x: [Self::V; 4]) -> Self::V;
+    fn pack_low<const APART: bool>(self, x: [Self::V; 4]) -> Self::V;
     /// The low bytes of `((lane >> 23) - field << mantissa) + (lane & 0xFFFF)`, in the order of [`Simd::pack_low`]. Of every
     /// lane only the bits from 23 to 30 and the lowest 6 are set, and the result is less than 256.
-    unsafe fn pack_counts<const APART: bool>(x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
+    fn pack_counts<const APART: bool>(self, x: [Self::V; 4], mantissa: u32, field: u32) -> Self::V;
     /// Whether [`Simd::pack_counts`] passes over the top bits of its lanes.
     const COUNTS_DROP_SIGN: bool = false;
     /// Bytes of which the top bit is the top bit of the lane; in the order of [`Simd::pack_low`].
-    unsafe fn pack_sign<const APART: bool>(x: [Self::V; 4]) -> Self::V;
+    fn pack_sign<const APART: bool>(self, x: [Self::V; 4]) -> Self::V;
     /// Packed bytes in the order of the elements.
-    unsafe fn in_order<const APART: bool>(x: Self::V) -> Self::V;
+    fn in_order<const APART: bool>(self, x: Self::V) -> Self::V;
     /// The high halves of all lanes, in order.
-    unsafe fn pack_high_halves(a: Self::V, b: Self::V) -> Self::V;
+    fn pack_high_halves(self, a: Self::V, b: Self::V) -> Self::V;
     /// `code | sign` in the bytes whose `code` is not zero.
-    unsafe fn sign_nonzero(code: Self::V, sign: Self::V) -> Self::V;
+    fn sign_nonzero(self, code: Self::V, sign: Self::V) -> Self::V;
 
     /// Copies `len` bytes to the stack and fills up to `whole` with zeros.
     #[inline(always)]
-    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
+    unsafe fn copy_in(self, src: *const u8, len: usize, dst: *mut u8, whole: usize) {
         // SAFETY: as the caller's.
         unsafe {
             dst.write_bytes(0, whole);
@@ -120,7 +126,7 @@ pub(crate) trait Simd: Copy + 'static {
     }
     /// Copies `len` bytes from the stack, where a block of registers follows.
     #[inline(always)]
-    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
+    unsafe fn copy_out(self, src: *const u8, len: usize, dst: *mut u8) {
         // SAFETY: as the caller's.
         unsafe { dst.copy_from_nonoverlapping(src, len) };
     }
@@ -138,37 +144,36 @@ pub(crate) trait Blocks: Simd {
     /// Elements of a block.
     const BLOCK: usize = 4 * Self::LANES;
 
-    unsafe fn shl<const BY: u32>(a: Self::V) -> Self::V;
+    fn shl<const BY: u32>(self, a: Self::V) -> Self::V;
     /// Float32 to int32, rounded in the direction of the environment. NaN and what is out of range become the least integer; or they are
     /// saturated, and NaN becomes 0.
-    unsafe fn round(x: Self::V) -> Self::V;
+    fn round(self, x: Self::V) -> Self::V;
     /// int32 lanes brought into the range of bytes (signed or not), in order.
-    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [Self::V; 4]) -> Self::V;
+    fn pack_saturated<const APART: bool, const SIGNED: bool>(self, x: [Self::V; 4]) -> Self::V;
     /// Signed.
-    unsafe fn max_bytes(a: Self::V, b: Self::V) -> Self::V;
+    fn max_bytes(self, a: Self::V, b: Self::V) -> Self::V;
 
     /// Whether the low half of a lane of the block is that of `low`, whose high halves are zero.
-    unsafe fn any_low_half(x: [Self::V; 4], low: Self::V) -> bool;
+    fn any_low_half(self, x: [Self::V; 4], low: Self::V) -> bool;
 
-    unsafe fn load_32<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_32<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
     /// Elements of 16 bits.
-    unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 2];
+    unsafe fn load_16<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 2];
     /// Elements of 16 bits in the high halves of the lanes, zeros below, in order.
-    unsafe fn load_high_16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Bytes in order.
-    unsafe fn store_8<const PART: bool>(p: *mut u8, x: Self::V, n: usize);
+    unsafe fn store_8<const PART: bool>(self, p: *mut u8, x: Self::V, n: usize);
     /// Bytes in order, of which the lowest `BITS` (2, 4 or 6) are set at most, without gaps between those.
-    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: Self::V, n: usize);
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(self, p: *mut u8, x: Self::V, n: usize);
     /// Halves in order.
-    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [Self::V; 2], n: usize);
-    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [Self::V; 4], n: usize);
+    unsafe fn store_16<const PART: bool>(self, p: *mut u8, x: [Self::V; 2], n: usize);
+    unsafe fn store_32<const PART: bool>(self, p: *mut u8, x: [Self::V; 4], n: usize);
 
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
-    unsafe fn to_bf16<const SUBNORMAL: bool>(x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { bf16::<Self, { style::PLAIN }>(x, data) }
+    fn to_bf16<const SUBNORMAL: bool>(self, x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
+        bf16::<Self, { style::PLAIN }>(self, x, data)
     }
 }
 
@@ -182,37 +187,40 @@ pub(crate) trait Casts: Blocks {
     const MASKED: bool;
 
     /// Float32 to int32, truncated; the least integer if that is out of range or NaN.
-    unsafe fn truncate(x: Self::V) -> Self::V;
+    fn truncate(self, x: Self::V) -> Self::V;
     /// Bytes of which the top bit is the top bit of the 16-bit lane; in the order of [`Simd::pack_low`] of registers apart.
-    unsafe fn pack_sign_16(x: [Self::V; 2]) -> Self::V;
+    fn pack_sign_16(self, x: [Self::V; 2]) -> Self::V;
     /// Whether that is the order of any other registers too.
     const ONE_ORDER: bool;
     /// Bytes 0 or 1 for 16-bit lanes that are 0 or not, whatever their top bit; in the order of registers apart.
-    unsafe fn nonzero_16(x: [Self::V; 2]) -> Self::V;
+    fn nonzero_16(self, x: [Self::V; 2]) -> Self::V;
 
     /// 16-bit lanes in the high halves of 32-bit lanes, zeros below: registers *apart*, as near to the order of the elements
     /// as one instruction comes. Packing restores the order.
-    unsafe fn lane_split(x: [Self::V; 2]) -> [Self::V; 4];
+    fn lane_split(self, x: [Self::V; 2]) -> [Self::V; 4];
     /// int16 (or uint16) as float32.
-    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
-    unsafe fn load_f16<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_f16<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
     /// int32 (or uint32) as float32: nearest, or to odd.
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        self,
         p: *const u8,
         n: usize,
     ) -> [Self::V; 4];
     /// float64 to odd. If `CLAMPED`, none but zero becomes zero, and none but infinity infinity.
-    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
     /// int64 (or uint64) to odd; if not `ODD`, those that have 32 bits may be nearest.
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        self,
         p: *const u8,
         n: usize,
     ) -> [Self::V; 4];
     /// The real parts of complex128, to odd, clamped as float64.
-    unsafe fn load_c128<const PART: bool>(p: *const u8, n: usize) -> [Self::V; 4];
+    unsafe fn load_c128<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        self,
         p: *mut u8,
         x: [Self::V; 4],
         n: usize,
@@ -290,6 +298,7 @@ pub(crate) fn rounded(
 /// As [`KernelFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
+    m: M,
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -307,18 +316,18 @@ pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
     // is a kernel of the same pair.
     unsafe {
         while n - i >= M::BLOCK {
-            block::<M, S, T, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
+            block::<M, S, T, false>(m, src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
             i += M::BLOCK;
         }
         if i == n {
         } else if M::MASKED {
-            block::<M, S, T, true>(src.add(i * s), dst.add(bytes(i, bits)), n - i, &constants);
+            block::<M, S, T, true>(m, src.add(i * s), dst.add(bytes(i, bits)), n - i, &constants);
         } else if i > 0 && !packed {
             i = n - M::BLOCK;
-            block::<M, S, T, false>(src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
+            block::<M, S, T, false>(m, src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
         } else {
             let (src, dst) = (src.add(i * s), dst.add(bytes(i, bits)));
-            padded_bits::<M>(whole, M::BLOCK, (8 * s, bits), src, dst, n - i, data);
+            padded_bits::<M>(m, whole, M::BLOCK, (8 * s, bits), src, dst, n - i, data);
         }
     }
 }
@@ -334,6 +343,7 @@ pub(crate) const fn bytes(n: usize, bits: usize) -> usize {
 /// As of the methods of [`Simd`].
 #[inline(always)]
 unsafe fn block<M: Casts, S: Format, T: Target<M>, const PART: bool>(
+    m: M,
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -343,23 +353,23 @@ unsafe fn block<M: Casts, S: Format, T: Target<M>, const PART: bool>(
     // SAFETY: as the caller's.
     unsafe {
         if T::TRUTH && float16 {
-            let codes = M::nonzero_16(M::load_16::<PART>(src, n));
-            M::store_8::<PART>(dst, M::in_order::<true>(codes), n);
+            let codes = m.nonzero_16(m.load_16::<PART>(src, n));
+            m.store_8::<PART>(dst, m.in_order::<true>(codes), n);
         } else if matches!(S::DTYPE, DType::BFloat16) && !T::FLOAT32 {
-            let words = M::load_16::<PART>(src, n);
-            let sign = M::pack_sign_16(words);
-            T::store::<S, PART, true>(dst, M::lane_split(words), Some(sign), n, data);
+            let words = m.load_16::<PART>(src, n);
+            let sign = m.pack_sign_16(words);
+            T::store::<S, PART, true>(m, dst, m.lane_split(words), Some(sign), n, data);
         } else {
-            let x = load::load::<M, S, T, PART>(src, n);
+            let x = load::load::<M, S, T, PART>(m, src, n);
             // Two registers have fewer signs to pack than four, and unsigned integers have none.
             let sign = if matches!(S::DTYPE.spec(), Spec::Int { signed: false, .. }) {
-                Some(M::splat(0))
+                Some(m.splat(0))
             } else if float16 && M::ONE_ORDER {
-                Some(M::pack_sign_16(M::load_16::<PART>(src, n)))
+                Some(m.pack_sign_16(m.load_16::<PART>(src, n)))
             } else {
                 None
             };
-            T::store::<S, PART, false>(dst, x, sign, n, data);
+            T::store::<S, PART, false>(m, dst, x, sign, n, data);
         }
     }
 }

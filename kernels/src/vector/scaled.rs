@@ -26,16 +26,13 @@ pub(crate) trait Source<M: Blocks> {
     const APART: bool = false;
     /// What stays in registers.
     type Table;
-    /// # Safety
-    ///
-    /// As of the methods of [`Simd`](super::Simd); the data is that of a kernel from the source to float32.
-    unsafe fn table(data: &Data) -> Self::Table;
+    fn table(m: M, data: &Data) -> Self::Table;
     /// A block as float32, in order unless `APART`.
     ///
     /// # Safety
     ///
     /// As of the methods of [`Simd`](super::Simd); the block is readable.
-    unsafe fn load(table: &Self::Table, p: *const u8) -> [M::V; 4];
+    unsafe fn load(m: M, table: &Self::Table, p: *const u8) -> [M::V; 4];
 }
 
 /// Elements of a format, in order.
@@ -45,11 +42,11 @@ impl<M: Blocks> Source<M> for Elements<f32> {
     const BITS: usize = 32;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: &Data) {}
+    fn table(_: M, _: &Data) {}
     #[inline(always)]
-    unsafe fn load((): &(), p: *const u8) -> [M::V; 4] {
+    unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
-        unsafe { M::load_32::<false>(p, M::BLOCK) }
+        unsafe { m.load_32::<false>(p, M::BLOCK) }
     }
 }
 
@@ -57,11 +54,11 @@ impl<M: Blocks> Source<M> for Elements<bf16> {
     const BITS: usize = 16;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: &Data) {}
+    fn table(_: M, _: &Data) {}
     #[inline(always)]
-    unsafe fn load((): &(), p: *const u8) -> [M::V; 4] {
+    unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
-        unsafe { M::load_high_16::<false>(p, M::BLOCK) }
+        unsafe { m.load_high_16::<false>(p, M::BLOCK) }
     }
 }
 
@@ -74,6 +71,7 @@ impl<M: Blocks> Source<M> for Elements<bf16> {
 /// [`APART`](Source::APART).
 #[inline(always)]
 pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
+    m: M,
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -85,12 +83,12 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
     // SAFETY: every block is among the `n` elements, and has its factors.
     unsafe {
         // Copies stay in registers.
-        let (table, constants) = (S::table(data[0]), *data[1]);
+        let (table, constants) = (S::table(m, data[0]), *data[1]);
         // A closure might stay a function without the features of the tier.
         macro_rules! block {
             ($held:expr, $runs:expr) => {{
-                let x = S::load(&table, src.add(bytes(start, S::BITS)));
-                W::store::<S>(x, $held, (factors, $runs), dst.add(bytes(start, W::BITS)), &constants);
+                let x = S::load(m, &table, src.add(bytes(start, S::BITS)));
+                W::store::<S>(m, x, $held, (factors, $runs), dst.add(bytes(start, W::BITS)), &constants);
                 start += M::BLOCK;
             }};
         }
@@ -99,7 +97,7 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
             let (each, mut i) = (run / M::LANES, 0);
             while start < n {
                 let runs = [0, 1, 2, 3].map(|k| i + k / each);
-                block!(&each!(runs, |i| W::hold(factors, i)), runs);
+                block!(&each!(runs, |i| W::hold(m, factors, i)), runs);
                 i += 4 / each;
             }
             return;
@@ -107,7 +105,7 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
         let mut i = 0;
         while start < n {
             let end = if n - start < run { n } else { start + run };
-            let held = W::hold(factors, i);
+            let held = W::hold(m, factors, i);
             while start < end {
                 block!(&[held; 4], [i; 4]);
             }

@@ -11,6 +11,7 @@ use core::mem::MaybeUninit;
 /// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side.
 #[inline(always)]
 pub(crate) unsafe fn padded<M: Simd>(
+    m: M,
     kernel: KernelFn,
     block: usize,
     (s, d): (usize, usize),
@@ -20,7 +21,7 @@ pub(crate) unsafe fn padded<M: Simd>(
     data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { padded_bits::<M>(kernel, block, (8 * s, 8 * d), src, dst, n, data) }
+    unsafe { padded_bits::<M>(m, kernel, block, (8 * s, 8 * d), src, dst, n, data) }
 }
 
 /// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. The bits behind packed ones become zero.
@@ -30,6 +31,7 @@ pub(crate) unsafe fn padded<M: Simd>(
 /// As [`padded`].
 #[inline(never)]
 pub(crate) unsafe fn padded_bits<M: Simd>(
+    m: M,
     kernel: KernelFn,
     block: usize,
     (s, d): (usize, usize),
@@ -55,7 +57,7 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
         if last != 0 {
             written.add(results - last).write_bytes(0, 32);
         }
-        M::copy_in(src, (n * s).div_ceil(8), read, (block * s / 8).next_multiple_of(32));
+        m.copy_in(src, (n * s).div_ceil(8), read, (block * s / 8).next_multiple_of(32));
         let used = n * s % 8;
         if used != 0 {
             // Of its last byte only these bits are the source's.
@@ -67,6 +69,6 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
             // The results of zeros need not be zeros.
             *written.add(n * d / 8) &= !(0xFF << used);
         }
-        M::copy_out(written, (n * d).div_ceil(8), dst);
+        m.copy_out(written, (n * d).div_ceil(8), dst);
     }
 }

@@ -54,12 +54,9 @@ impl Family {
 /// mantissa bit then has the weight of the code's. A fused multiply-add makes that power and the sum at once. The sum is
 /// `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a sum of products of
 /// the two 16-bit halves.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-pub(crate) unsafe fn floats<M: Simd, const STYLE: u8, const APART: bool>(
+pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
+    m: M,
     x: [M::V; 4],
     sign: Option<M::V>,
     integers: bool,
@@ -67,128 +64,108 @@ pub(crate) unsafe fn floats<M: Simd, const STYLE: u8, const APART: bool>(
     data: &Data,
 ) -> M::V {
     let encoder = data.encoder;
-    // SAFETY: as the caller's.
-    unsafe {
-        let mut absolute = each!(x, |x| M::and(x, M::splat(0x7FFF_FFFF)));
-        // The same answer for all blocks.
-        if family.fnuz && STYLE != PLAIN && data.infinity_is_nan != 0 {
-            let (infinity, replaced) = (M::splat(0x7F80_0000), M::splat(0x7F80_0000 | data.infinity_is_nan));
-            absolute = each!(absolute, |x| M::select_eq(x, infinity, replaced, x));
-        }
-        let mut limited = if family.nan == NAN_APART && !integers {
-            // The minimum of floats leaves NaN, whose magnitude is above the limit.
-            each!(absolute, |x| M::min_u(M::min_f(M::splat(encoder.limit), x), M::splat(encoder.nan)))
-        } else {
-            // A limit that is NaN's code takes NaN with it.
-            each!(absolute, |x| M::min_u(x, M::splat(encoder.limit)))
-        };
-        let mut sign = match sign {
-            Some(sign) => sign,
-            None => M::pack_sign::<APART>(x),
-        };
-        if family.nan == NO_NAN && !integers && M::any_nan(x) {
-            // One test per block is cheaper than a selection per register.
-            let (ones, zero) = (M::splat(u32::MAX), M::splat(0));
-            let nan = each!(x, |x| M::select_nan(x, ones, zero));
-            for k in 0..4 {
-                limited[k] = M::select_nan(x[k], M::splat(encoder.nan), limited[k]);
-            }
-            // A zero of the opposite sign, or the largest positive value.
-            let nan = M::pack_sign::<APART>(nan);
-            sign = M::xor(sign, nan);
-            sign = M::xor(sign, M::and(M::and(sign, nan), M::splat(data.nan_is_max)));
-        }
-        if STYLE == TIES {
-            // Zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is as far
-            // below the first midpoint.
-            let (sticky, least) = (M::splat(data.sticky), M::splat(0x0080_0000));
-            limited = each!(limited, |x| M::max_u(M::or(x, sticky), least));
-        }
-        let (unit, smallest) = (M::splat((127 + encoder.shift) << 23), M::splat(encoder.min_field << 23));
-        // Register by register: a compiler that sees all powers before the first sum needs more registers.
-        let counts = each!([0, 1, 2, 3], |k| {
-            let mut value = limited[k];
-            let mut power = M::max_u(M::and(value, M::splat(0x7F80_0000)), smallest);
-            if STYLE == DIRECTED {
-                let sign = M::and(x[k], M::splat(1 << 31));
-                (power, value) = (M::or(power, sign), M::or(value, sign));
-            }
-            let mut count = M::fma_env(power, unit, value);
-            if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
-                count = M::and(count, M::splat(0x7FFF_FFFF));
-            }
-            if STYLE == ODD {
-                // What the sum stands for, exactly; inexact sums become odd.
-                let minus = M::splat(1 << 31 | (127 + encoder.shift) << 23);
-                let kept = M::fma(power, minus, count);
-                count = M::select_eq(kept, value, count, M::or(count, M::splat(1)));
-            }
-            count
-        });
-        let codes = M::pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
-        if family.bits == FOUR_OR_SIX {
-            let sign = M::and(sign, M::splat(0x8080_8080));
-            let either = M::or(M::shr::<2>(sign), M::shr::<4>(sign));
-            let sign = M::and(either, M::splat(0x0101_0101 * data.code.sign as u32));
-            return M::in_order::<APART>(M::or(codes, sign));
-        }
-        M::in_order::<APART>(signed::<M>(codes, sign, family))
+    let mut absolute = each!(x, |x| m.and(x, m.splat(0x7FFF_FFFF)));
+    // The same answer for all blocks.
+    if family.fnuz && STYLE != PLAIN && data.infinity_is_nan != 0 {
+        let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(0x7F80_0000 | data.infinity_is_nan));
+        absolute = each!(absolute, |x| m.select_eq(x, infinity, replaced, x));
     }
+    let mut limited = if family.nan == NAN_APART && !integers {
+        // The minimum of floats leaves NaN, whose magnitude is above the limit.
+        each!(absolute, |x| m.min_u(m.min_f(m.splat(encoder.limit), x), m.splat(encoder.nan)))
+    } else {
+        // A limit that is NaN's code takes NaN with it.
+        each!(absolute, |x| m.min_u(x, m.splat(encoder.limit)))
+    };
+    let mut sign = match sign {
+        Some(sign) => sign,
+        None => m.pack_sign::<APART>(x),
+    };
+    if family.nan == NO_NAN && !integers && m.any_nan(x) {
+        // One test per block is cheaper than a selection per register.
+        let (ones, zero) = (m.splat(u32::MAX), m.splat(0));
+        let nan = each!(x, |x| m.select_nan(x, ones, zero));
+        for k in 0..4 {
+            limited[k] = m.select_nan(x[k], m.splat(encoder.nan), limited[k]);
+        }
+        // A zero of the opposite sign, or the largest positive value.
+        let nan = m.pack_sign::<APART>(nan);
+        sign = m.xor(sign, nan);
+        sign = m.xor(sign, m.and(m.and(sign, nan), m.splat(data.nan_is_max)));
+    }
+    if STYLE == TIES {
+        // Zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is as far
+        // below the first midpoint.
+        let (sticky, least) = (m.splat(data.sticky), m.splat(0x0080_0000));
+        limited = each!(limited, |x| m.max_u(m.or(x, sticky), least));
+    }
+    let (unit, smallest) = (m.splat((127 + encoder.shift) << 23), m.splat(encoder.min_field << 23));
+    // Register by register: a compiler that sees all powers before the first sum needs more registers.
+    let counts = each!([0, 1, 2, 3], |k| {
+        let mut value = limited[k];
+        let mut power = m.max_u(m.and(value, m.splat(0x7F80_0000)), smallest);
+        if STYLE == DIRECTED {
+            let sign = m.and(x[k], m.splat(1 << 31));
+            (power, value) = (m.or(power, sign), m.or(value, sign));
+        }
+        let mut count = m.fma_env(power, unit, value);
+        if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
+            count = m.and(count, m.splat(0x7FFF_FFFF));
+        }
+        if STYLE == ODD {
+            // What the sum stands for, exactly; inexact sums become odd.
+            let minus = m.splat(1 << 31 | (127 + encoder.shift) << 23);
+            let kept = m.fma(power, minus, count);
+            count = m.select_eq(kept, value, count, m.or(count, m.splat(1)));
+        }
+        count
+    });
+    let codes = m.pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
+    if family.bits == FOUR_OR_SIX {
+        let sign = m.and(sign, m.splat(0x8080_8080));
+        let either = m.or(m.shr::<2>(sign), m.shr::<4>(sign));
+        let sign = m.and(either, m.splat(0x0101_0101 * data.code.sign as u32));
+        return m.in_order::<APART>(m.or(codes, sign));
+    }
+    m.in_order::<APART>(signed::<M>(m, codes, sign, family))
 }
 
 /// The codes of magnitudes with signs, which are the top bits of bytes.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-pub(crate) unsafe fn signed<M: Simd>(codes: M::V, sign: M::V, family: Family) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let sign = M::and(sign, M::splat(0x8080_8080));
-        // Moved down inside the byte.
-        let sign = match family.bits {
-            4 => M::shr::<4>(sign),
-            6 => M::shr::<2>(sign),
-            _ => sign,
-        };
-        if family.fnuz { M::sign_nonzero(codes, sign) } else { M::or(codes, sign) }
-    }
+pub(crate) fn signed<M: Simd>(m: M, codes: M::V, sign: M::V, family: Family) -> M::V {
+    let sign = m.and(sign, m.splat(0x8080_8080));
+    // Moved down inside the byte.
+    let sign = match family.bits {
+        4 => m.shr::<4>(sign),
+        6 => m.shr::<2>(sign),
+        _ => sign,
+    };
+    if family.fnuz { m.sign_nonzero(codes, sign) } else { m.or(codes, sign) }
 }
 
 /// The codes of `float8_e8m0fnu`, rounded up, in order: `docs/semantics.md`, section 6.5.
-///
-/// # Safety
-///
-/// As of the methods of [`Simd`].
 #[inline(always)]
-pub(crate) unsafe fn exponents<M: Simd, const SATURATE: bool, const APART: bool>(x: [M::V; 4]) -> M::V {
+pub(crate) fn exponents<M: Simd, const SATURATE: bool, const APART: bool>(m: M, x: [M::V; 4]) -> M::V {
     const MIN: u32 = 0x0040_0000;
     const MAX: u32 = 0x7F00_0000;
-    // SAFETY: as the caller's.
-    unsafe {
-        let (min, nan) = (M::splat(MIN), M::splat(0xFF));
-        let fields = each!(x, |x| {
-            if SATURATE {
-                let clamped = M::min_i(M::max_i(x, min), M::splat(MAX));
-                M::select_nan(x, nan, up::<M>(clamped, min))
-            } else {
-                let above_min = M::sub(x, min);
-                let inside = M::min_u(above_min, M::splat(MAX - MIN));
-                M::select_eq(inside, above_min, up::<M>(x, min), nan)
-            }
-        });
-        M::in_order::<APART>(M::pack_low::<APART>(fields))
-    }
+    let (min, nan) = (m.splat(MIN), m.splat(0xFF));
+    let fields = each!(x, |x| {
+        if SATURATE {
+            let clamped = m.min_i(m.max_i(x, min), m.splat(MAX));
+            m.select_nan(x, nan, up::<M>(m, clamped, min))
+        } else {
+            let above_min = m.sub(x, min);
+            let inside = m.min_u(above_min, m.splat(MAX - MIN));
+            m.select_eq(inside, above_min, up::<M>(m, x, min), nan)
+        }
+    });
+    m.in_order::<APART>(m.pack_low::<APART>(fields))
 }
 
 /// The exponent field of a float32, rounded up to a power of two; 0 for `min`, a subnormal with the field of the next power.
 #[inline(always)]
-unsafe fn up<M: Simd>(x: M::V, min: M::V) -> M::V {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let one = M::splat(1);
-        let field = M::shr::<23>(M::add(x, M::splat(0x7F_FFFF)));
-        M::add(M::sub(field, one), M::min_u(M::sub(x, min), one))
-    }
+fn up<M: Simd>(m: M, x: M::V, min: M::V) -> M::V {
+    let one = m.splat(1);
+    let field = m.shr::<23>(m.add(x, m.splat(0x7F_FFFF)));
+    m.add(m.sub(field, one), m.min_u(m.sub(x, min), one))
 }

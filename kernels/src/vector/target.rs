@@ -32,6 +32,7 @@ pub(crate) trait Target<M: Blocks> {
     ///
     /// As of the methods of [`Simd`].
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         x: [M::V; 4],
         sign: Option<M::V>,
@@ -45,11 +46,7 @@ pub(crate) trait Codes<M: Blocks> {
     const NEEDS_ODD: bool = false;
     const TRUTH: bool = false;
     /// The codes of a block, one per byte, in order.
-    ///
-    /// # Safety
-    ///
-    /// As of the methods of [`Simd`].
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V;
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V;
 }
 
 /// Codes, one per byte.
@@ -63,6 +60,7 @@ impl<M: Blocks, C: Codes<M>> Target<M> for Bytes<C> {
     const TRUTH: bool = C::TRUTH;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         x: [M::V; 4],
         sign: Option<M::V>,
@@ -70,7 +68,7 @@ impl<M: Blocks, C: Codes<M>> Target<M> for Bytes<C> {
         data: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe { M::store_8::<PART>(p, C::codes::<S, APART>(x, sign, data), n) }
+        unsafe { m.store_8::<PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
     }
 }
 
@@ -79,6 +77,7 @@ impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
     const NEEDS_ODD: bool = C::NEEDS_ODD;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         x: [M::V; 4],
         sign: Option<M::V>,
@@ -86,7 +85,7 @@ impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
         data: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe { M::store_packed::<BITS, PART>(p, C::codes::<S, APART>(x, sign, data), n) }
+        unsafe { m.store_packed::<BITS, PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
     }
 }
 
@@ -104,6 +103,7 @@ impl<M: Blocks> Target<M> for F32 {
     const FLOAT32: bool = true;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         x: [M::V; 4],
         _: Option<M::V>,
@@ -111,7 +111,7 @@ impl<M: Blocks> Target<M> for F32 {
         _: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe { M::store_32::<PART>(p, x, n) }
+        unsafe { m.store_32::<PART>(p, x, n) }
     }
 }
 
@@ -122,6 +122,7 @@ impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
     const CLAMPED: bool = true;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         x: [M::V; 4],
         _: Option<M::V>,
@@ -129,7 +130,7 @@ impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
         _: &Data,
     ) {
         // SAFETY: as the caller's.
-        unsafe { M::store_32::<PART>(p, x, n) }
+        unsafe { m.store_32::<PART>(p, x, n) }
     }
 }
 
@@ -137,6 +138,7 @@ impl<M: Casts, const STYLE: u8> Target<M> for F16<STYLE> {
     const BITS: usize = 16;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         mut x: [M::V; 4],
         _: Option<M::V>,
@@ -147,14 +149,14 @@ impl<M: Casts, const STYLE: u8> Target<M> for F16<STYLE> {
         unsafe {
             if STYLE == TIES {
                 // Infinity has no bits to spare.
-                let (infinity, one) = (M::splat(0x7F80_0000), M::splat(1));
+                let (infinity, one) = (m.splat(0x7F80_0000), m.splat(1));
                 x = each!(x, |x| {
-                    let absolute = M::and(x, M::splat(0x7FFF_FFFF));
-                    M::select_eq(absolute, infinity, x, M::or(x, one))
+                    let absolute = m.and(x, m.splat(0x7FFF_FFFF));
+                    m.select_eq(absolute, infinity, x, m.or(x, one))
                 });
-                M::store_f16::<PART, APART, PLAIN>(p, x, n);
+                m.store_f16::<PART, APART, PLAIN>(p, x, n);
             } else {
-                M::store_f16::<PART, APART, STYLE>(p, x, n);
+                m.store_f16::<PART, APART, STYLE>(p, x, n);
             }
         }
     }
@@ -165,6 +167,7 @@ impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
         p: *mut u8,
         x: [M::V; 4],
         _: Option<M::V>,
@@ -174,11 +177,11 @@ impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
         // SAFETY: as the caller's.
         unsafe {
             if STYLE != PLAIN {
-                M::store_16::<PART>(p, bf16::<M, STYLE>(x, data), n);
+                m.store_16::<PART>(p, bf16::<M, STYLE>(m, x, data), n);
             } else if matches!(S::DTYPE, DType::Float16) {
-                M::store_16::<PART>(p, M::to_bf16::<false>(x, data), n);
+                m.store_16::<PART>(p, m.to_bf16::<false>(x, data), n);
             } else {
-                M::store_16::<PART>(p, M::to_bf16::<true>(x, data), n);
+                m.store_16::<PART>(p, m.to_bf16::<true>(x, data), n);
             }
         }
     }
@@ -200,12 +203,9 @@ pub(crate) struct Powers;
 impl<M: Blocks> Codes<M> for Truth {
     const TRUTH: bool = true;
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe {
-            let one = M::splat(1);
-            M::in_order::<APART>(M::pack_low::<APART>(each!(x, |x| M::min_u(M::shl::<1>(x), one))))
-        }
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
+        let one = m.splat(1);
+        m.in_order::<APART>(m.pack_low::<APART>(each!(x, |x| m.min_u(m.shl::<1>(x), one))))
     }
 }
 
@@ -215,36 +215,28 @@ pub(crate) struct Style<const STYLE: u8>;
 /// Float32 as int32 in a style: truncated ([`PLAIN`]), in the direction of the environment ([`DIRECTED`]), or to nearest with ties away
 /// from zero ([`TIES`], with the direction toward zero). NaN and what is out of range become what the tier's conversion makes of them.
 pub(crate) trait ToInt<M: Blocks> {
-    /// # Safety
-    ///
-    /// As of the methods of [`Simd`].
-    unsafe fn integer(x: M::V, data: &Data) -> M::V;
+    fn integer(m: M, x: M::V, data: &Data) -> M::V;
 }
 
 impl<M: Casts> ToInt<M> for Style<PLAIN> {
     #[inline(always)]
-    unsafe fn integer(x: M::V, _: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe { M::truncate(x) }
+    fn integer(m: M, x: M::V, _: &Data) -> M::V {
+        m.truncate(x)
     }
 }
 
 impl<M: Blocks> ToInt<M> for Style<DIRECTED> {
     #[inline(always)]
-    unsafe fn integer(x: M::V, _: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe { M::round(x) }
+    fn integer(m: M, x: M::V, _: &Data) -> M::V {
+        m.round(x)
     }
 }
 
 impl<M: Casts> ToInt<M> for Style<TIES> {
     #[inline(always)]
-    unsafe fn integer(x: M::V, data: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe {
-            let half = M::or(M::and(x, M::splat(1 << 31)), M::splat(data.half));
-            M::truncate(M::fma_env(x, M::splat(127 << 23), half))
-        }
+    fn integer(m: M, x: M::V, data: &Data) -> M::V {
+        let half = m.or(m.and(x, m.splat(1 << 31)), m.splat(data.half));
+        m.truncate(m.fma_env(x, m.splat(127 << 23), half))
     }
 }
 
@@ -253,31 +245,26 @@ where
     Style<STYLE>: ToInt<M>,
 {
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        // SAFETY: as the caller's. Beyond the 31 bits that a conversion can give, a float32 is a multiple of 2^8.
-        unsafe {
-            let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(x, data));
-            let codes = M::in_order::<APART>(M::pack_low::<APART>(codes));
-            if WHOLE { codes } else { M::and(codes, M::splat(data.int.mask)) }
-        }
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(m, x, data));
+        let codes = m.in_order::<APART>(m.pack_low::<APART>(codes));
+        if WHOLE { codes } else { m.and(codes, m.splat(data.int.mask)) }
     }
 }
 
 /// Integers in range: packing saturates. What is too large is brought into range before it is converted; what is too small, and
 /// what the conversion makes of NaN unless it becomes zero (`NAN`), is below the low end or zero.
 #[inline(always)]
-unsafe fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const NAN: bool>(
+fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const NAN: bool>(
+    m: M,
     x: [M::V; 4],
     data: &Data,
 ) -> M::V {
-    // SAFETY: as of the methods of `Simd`.
-    unsafe {
-        let (high, zero) = (M::splat(data.int.high), M::splat(0));
-        M::pack_saturated::<APART, SIGNED>(each!(x, |x| {
-            let integer = I::integer(M::min_f(high, x), data);
-            if NAN { M::select_nan(x, zero, integer) } else { integer }
-        }))
-    }
+    let (high, zero) = (m.splat(data.int.high), m.splat(0));
+    m.pack_saturated::<APART, SIGNED>(each!(x, |x| {
+        let integer = I::integer(m, m.min_f(high, x), data);
+        if NAN { m.select_nan(x, zero, integer) } else { integer }
+    }))
 }
 
 impl<M: Blocks, const STYLE: u8> Codes<M> for Unsigned<STYLE>
@@ -285,9 +272,8 @@ where
     Style<STYLE>: ToInt<M>,
 {
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe { limited::<M, Style<STYLE>, APART, false, false>(x, data) }
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        limited::<M, Style<STYLE>, APART, false, false>(m, x, data)
     }
 }
 
@@ -296,30 +282,22 @@ where
     Style<STYLE>: ToInt<M>,
 {
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe {
-            // A question of a block is cheaper than a mask for every register.
-            let codes = if M::any_nan(x) {
-                limited::<M, Style<STYLE>, APART, true, true>(x, data)
-            } else {
-                limited::<M, Style<STYLE>, APART, true, false>(x, data)
-            };
-            if WHOLE {
-                codes
-            } else {
-                M::and(M::max_bytes(codes, M::splat(data.int.low)), M::splat(data.int.mask))
-            }
-        }
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        // A question of a block is cheaper than a mask for every register.
+        let codes = if m.any_nan(x) {
+            limited::<M, Style<STYLE>, APART, true, true>(m, x, data)
+        } else {
+            limited::<M, Style<STYLE>, APART, true, false>(m, x, data)
+        };
+        if WHOLE { codes } else { m.and(m.max_bytes(codes, m.splat(data.int.low)), m.splat(data.int.mask)) }
     }
 }
 
 impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe { small::exponents::<M, SATURATE, APART>(x) }
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
+        small::exponents::<M, SATURATE, APART>(m, x)
     }
 }
 
@@ -330,11 +308,10 @@ impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u
     for Float<BITS, FNUZ, NAN, STYLE>
 {
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
         let family = const { Family { bits: BITS, fnuz: FNUZ, nan: NAN } };
         let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
-        // SAFETY: as the caller's.
-        unsafe { small::floats::<M, STYLE, APART>(x, sign, integers, family, data) }
+        small::floats::<M, STYLE, APART>(m, x, sign, integers, family, data)
     }
 }
 
@@ -342,22 +319,19 @@ impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u
 impl<M: Blocks> Codes<M> for Powers {
     const NEEDS_ODD: bool = true;
     #[inline(always)]
-    unsafe fn codes<S: Format, const APART: bool>(x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
         let power = data.power;
-        // SAFETY: as the caller's.
-        unsafe {
-            let (zero, nan) = (M::splat(0), M::splat(0xFF));
-            let fields = each!(x, |bits| {
-                // Negative values are negative integers.
-                let x = M::max_i(M::and(bits, M::splat(power.magnitude)), zero);
-                let x = M::min_u(x, M::splat(power.largest));
-                let field = M::shr::<23>(M::add(x, M::splat(power.addend)));
-                let below = M::min_u(x, M::splat(power.second - 1));
-                let field = M::select_eq(below, x, zero, field);
-                let number = M::sub(M::and(bits, M::splat(power.number)), M::splat(power.start));
-                M::select_eq(M::min_u(number, M::splat(power.span)), number, field, nan)
-            });
-            M::in_order::<APART>(M::pack_low::<APART>(fields))
-        }
+        let (zero, nan) = (m.splat(0), m.splat(0xFF));
+        let fields = each!(x, |bits| {
+            // Negative values are negative integers.
+            let x = m.max_i(m.and(bits, m.splat(power.magnitude)), zero);
+            let x = m.min_u(x, m.splat(power.largest));
+            let field = m.shr::<23>(m.add(x, m.splat(power.addend)));
+            let below = m.min_u(x, m.splat(power.second - 1));
+            let field = m.select_eq(below, x, zero, field);
+            let number = m.sub(m.and(bits, m.splat(power.number)), m.splat(power.start));
+            m.select_eq(m.min_u(number, m.splat(power.span)), number, field, nan)
+        });
+        m.in_order::<APART>(m.pack_low::<APART>(fields))
     }
 }

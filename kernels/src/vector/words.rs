@@ -29,50 +29,50 @@ use crate::{data::Data, table::KernelFn};
 ///
 /// As of [`Simd`](super::Simd).
 pub(crate) trait Lanes16: Casts {
-    unsafe fn splat_16(x: u16) -> Self::V;
-    unsafe fn add_16(a: Self::V, b: Self::V) -> Self::V;
+    fn splat_16(self, x: u16) -> Self::V;
+    fn add_16(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned, at least 0.
-    unsafe fn sub_saturating_16(a: Self::V, b: Self::V) -> Self::V;
+    fn sub_saturating_16(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned.
-    unsafe fn min_16(a: Self::V, b: Self::V) -> Self::V;
+    fn min_16(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned.
-    unsafe fn max_16(a: Self::V, b: Self::V) -> Self::V;
+    fn max_16(self, a: Self::V, b: Self::V) -> Self::V;
     /// Signed.
-    unsafe fn add_saturating_16(a: Self::V, b: Self::V) -> Self::V;
+    fn add_saturating_16(self, a: Self::V, b: Self::V) -> Self::V;
     /// Signed, `a * b / 2^15`, rounded half up.
-    unsafe fn mulhrs(a: Self::V, b: Self::V) -> Self::V;
+    fn mulhrs(self, a: Self::V, b: Self::V) -> Self::V;
     /// `up & (down | !1)`
-    unsafe fn even(up: Self::V, down: Self::V) -> Self::V;
+    fn even(self, up: Self::V, down: Self::V) -> Self::V;
     /// `down | (up & 1)`
-    unsafe fn odd(down: Self::V, up: Self::V) -> Self::V;
+    fn odd(self, down: Self::V, up: Self::V) -> Self::V;
     /// What [`power`](Self::power) needs to know of a power of two, from `2^(14 - MANTISSA)` to 32 times as much.
-    unsafe fn powers<const MANTISSA: u32>(power: u16) -> Self::V;
+    fn powers<const MANTISSA: u32>(self, power: u16) -> Self::V;
     /// `power / 2^(distance >> MANTISSA)`; maybe 0 if that is less than `2^(14 - MANTISSA)`.
-    unsafe fn power<const MANTISSA: u32>(powers: Self::V, distance: Self::V) -> Self::V;
+    fn power<const MANTISSA: u32>(self, powers: Self::V, distance: Self::V) -> Self::V;
     /// `x > than ? yes : no` of lanes without a sign.
-    unsafe fn select_above(x: Self::V, than: Self::V, yes: Self::V, no: Self::V) -> Self::V;
+    fn select_above(self, x: Self::V, than: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether `x > than` in any lane; neither has a sign.
-    unsafe fn any_above(x: Self::V, than: Self::V) -> bool;
+    fn any_above(self, x: Self::V, than: Self::V) -> bool;
     /// Lanes of two registers as bytes, saturated, in the order of registers apart.
-    unsafe fn pack_unsigned(a: Self::V, b: Self::V) -> Self::V;
+    fn pack_unsigned(self, a: Self::V, b: Self::V) -> Self::V;
     /// All ones in lanes with a sign, else zero.
-    unsafe fn signs_16(a: Self::V) -> Self::V;
+    fn signs_16(self, a: Self::V) -> Self::V;
     /// 8 bits down.
-    unsafe fn shr_8_16(a: Self::V) -> Self::V;
+    fn shr_8_16(self, a: Self::V) -> Self::V;
     /// Fewer than 16 bits down.
-    unsafe fn shr_16(a: Self::V, by: u32) -> Self::V;
+    fn shr_16(self, a: Self::V, by: u32) -> Self::V;
     /// The upper bytes of the lanes, in order.
-    unsafe fn upper_bytes(a: Self::V, b: Self::V) -> Self::V;
+    fn upper_bytes(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned.
-    unsafe fn min_8(a: Self::V, b: Self::V) -> Self::V;
+    fn min_8(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned, at least 0.
-    unsafe fn sub_saturating_8(a: Self::V, b: Self::V) -> Self::V;
+    fn sub_saturating_8(self, a: Self::V, b: Self::V) -> Self::V;
     /// Whether any byte is from 1 to `to`.
-    unsafe fn any_from_1(x: Self::V, to: u8) -> bool;
-    /// Whether any byte is one of `count` from `first` on, or `any_above(m, than)`: one question.
-    unsafe fn any_from_or_above(x: Self::V, first: u8, count: u8, m: Self::V, than: Self::V) -> bool;
+    fn any_from_1(self, x: Self::V, to: u8) -> bool;
+    /// Whether any byte is one of `count` from `first` on, or `any_above(abs, than)`: one question.
+    fn any_from_or_above(self, x: Self::V, first: u8, count: u8, abs: Self::V, than: Self::V) -> bool;
     /// `a ^ (b & mask)`
-    unsafe fn xor_masked(a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
+    fn xor_masked(self, a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
 }
 
 /// A kernel here: its const parameters.
@@ -86,178 +86,125 @@ const fn infinity<P: Pair>() -> u16 {
     0x7FFF >> P::SHAPE.mantissa << P::SHAPE.mantissa
 }
 
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn magnitudes<M: Lanes16>(x: [M::V; 2]) -> [M::V; 2] {
-    // SAFETY: as the caller's.
-    unsafe {
-        let mask = M::splat_16(0x7FFF);
-        [M::and(x[0], mask), M::and(x[1], mask)]
-    }
+fn magnitudes<M: Lanes16>(m: M, x: [M::V; 2]) -> [M::V; 2] {
+    let mask = m.splat_16(0x7FFF);
+    [m.and(x[0], mask), m.and(x[1], mask)]
 }
 
 /// `x` without the bits that `power` drops, to nearest: ties to even, or away from zero, as `w.other` says.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn rounded<M: Lanes16>(x: M::V, power: M::V, w: &Words) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe { M::even(M::mulhrs(x, power), M::mulhrs(M::add_16(x, M::splat_16(w.other)), power)) }
+fn rounded<M: Lanes16>(m: M, x: M::V, power: M::V, w: &Words) -> M::V {
+    m.even(m.mulhrs(x, power), m.mulhrs(m.add_16(x, m.splat_16(w.other)), power))
 }
 
 /// Codes without signs, packed, counted from `w.zero`: right where they are not in the band, nor, if not `NAN`, the source is
 /// NaN.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn counted<M: Lanes16, P: Pair, const NAN: bool>(m: [M::V; 2], w: &Words) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let (below, power) = (M::splat_16(w.below), M::splat_16(w.power));
-        let mut codes = m;
-        for k in 0..2 {
-            let limited = if NAN { M::min_16(m[k], M::splat_16(w.limit)) } else { m[k] };
-            codes[k] = rounded::<M>(M::sub_saturating_16(limited, below), power, w);
-            if NAN {
-                let nan = M::splat_16(w.nan as u16 + w.zero as u16);
-                codes[k] = M::select_above(m[k], M::splat_16(w.number), nan, codes[k]);
-            }
+fn counted<M: Lanes16, P: Pair, const NAN: bool>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
+    let (below, power) = (m.splat_16(w.below), m.splat_16(w.power));
+    let mut codes = abs;
+    for k in 0..2 {
+        let limited = if NAN { m.min_16(abs[k], m.splat_16(w.limit)) } else { abs[k] };
+        codes[k] = rounded::<M>(m, m.sub_saturating_16(limited, below), power, w);
+        if NAN {
+            let nan = m.splat_16(w.nan as u16 + w.zero as u16);
+            codes[k] = m.select_above(abs[k], m.splat_16(w.number), nan, codes[k]);
         }
-        M::pack_unsigned(codes[0], codes[1])
     }
+    m.pack_unsigned(codes[0], codes[1])
 }
 
 /// Those codes counted from zero. Without `NAN` the limit is still to be kept: bytes are half as many.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn from_zero<M: Lanes16, const NAN: bool>(mut codes: M::V, w: &Words) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        if !NAN {
-            codes = M::min_8(codes, M::splat(0x0101_0101 * (w.limit_code + w.zero) as u32));
-        }
-        M::sub_saturating_8(codes, M::splat(0x0101_0101 * w.zero as u32))
+fn from_zero<M: Lanes16, const NAN: bool>(m: M, mut codes: M::V, w: &Words) -> M::V {
+    if !NAN {
+        codes = m.min_8(codes, m.splat(0x0101_0101 * (w.limit_code + w.zero) as u32));
     }
+    m.sub_saturating_8(codes, m.splat(0x0101_0101 * w.zero as u32))
 }
 
 /// Codes without signs, packed.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn general<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let exponents = M::splat_16(infinity::<P>());
-        let mut codes = m;
-        for k in 0..2 {
-            // How far below the smallest normal value; the value is moved up by as much, but for its mantissa.
-            let distance = M::sub_saturating_16(M::splat_16(w.normal), M::and(m[k], exponents));
-            let power = match P::SHAPE.mantissa {
-                7 => M::power::<7>(M::powers::<7>(w.power), distance),
-                _ => M::power::<10>(M::powers::<10>(w.power), distance),
-            };
-            let limited = if P::SHAPE.nan_apart { M::min_16(m[k], M::splat_16(w.limit)) } else { m[k] };
-            let value = M::add_16(M::add_16(limited, distance), M::splat_16(w.start));
-            codes[k] = rounded::<M>(value, power, w);
-            if P::SHAPE.nan_apart {
-                codes[k] = M::select_above(m[k], M::splat_16(w.number), M::splat_16(w.nan as u16), codes[k]);
-            }
+fn general<M: Lanes16, P: Pair>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
+    let exponents = m.splat_16(infinity::<P>());
+    let mut codes = abs;
+    for k in 0..2 {
+        // How far below the smallest normal value; the value is moved up by as much, but for its mantissa.
+        let distance = m.sub_saturating_16(m.splat_16(w.normal), m.and(abs[k], exponents));
+        let power = match P::SHAPE.mantissa {
+            7 => m.power::<7>(m.powers::<7>(w.power), distance),
+            _ => m.power::<10>(m.powers::<10>(w.power), distance),
+        };
+        let limited = if P::SHAPE.nan_apart { m.min_16(abs[k], m.splat_16(w.limit)) } else { abs[k] };
+        let value = m.add_16(m.add_16(limited, distance), m.splat_16(w.start));
+        codes[k] = rounded::<M>(m, value, power, w);
+        if P::SHAPE.nan_apart {
+            codes[k] = m.select_above(abs[k], m.splat_16(w.number), m.splat_16(w.nan as u16), codes[k]);
         }
-        let codes = M::pack_unsigned(codes[0], codes[1]);
-        if P::SHAPE.nan_apart { codes } else { M::min_8(codes, M::splat(0x0101_0101 * w.limit_code as u32)) }
     }
+    let codes = m.pack_unsigned(codes[0], codes[1]);
+    if P::SHAPE.nan_apart { codes } else { m.min_8(codes, m.splat(0x0101_0101 * w.limit_code as u32)) }
 }
 
 /// Codes without signs, packed.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn same_exponent<M: Lanes16, P: Pair>(m: [M::V; 2], w: &Words) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let mut codes = m;
-        for k in 0..2 {
-            let mut value = M::min_16(m[k], M::splat_16(w.limit));
-            if P::SHAPE.fnuz {
-                // The bias is one more, and subnormal values are doubled instead.
-                value = M::add_16(value, M::min_16(value, M::splat_16(w.normal)));
-            }
-            codes[k] = rounded::<M>(value, M::splat_16(w.power), w);
-            if P::SHAPE.nan_apart {
-                codes[k] = M::select_above(m[k], M::splat_16(w.number), M::splat_16(w.nan as u16), codes[k]);
-            }
+fn same_exponent<M: Lanes16, P: Pair>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
+    let mut codes = abs;
+    for k in 0..2 {
+        let mut value = m.min_16(abs[k], m.splat_16(w.limit));
+        if P::SHAPE.fnuz {
+            // The bias is one more, and subnormal values are doubled instead.
+            value = m.add_16(value, m.min_16(value, m.splat_16(w.normal)));
         }
-        M::pack_unsigned(codes[0], codes[1])
+        codes[k] = rounded::<M>(m, value, m.splat_16(w.power), w);
+        if P::SHAPE.nan_apart {
+            codes[k] = m.select_above(abs[k], m.splat_16(w.number), m.splat_16(w.nan as u16), codes[k]);
+        }
     }
+    m.pack_unsigned(codes[0], codes[1])
 }
 
 /// The upper halves of the lanes, rounded to nearest even, in order: codes of a float with the exponent of the source, of
 /// what is neither NaN nor above the limit.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn upper_halves<M: Lanes16>(x: [M::V; 2]) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let mut sums = x;
-        for k in 0..2 {
-            let last = M::and(M::shr_8_16(x[k]), M::splat_16(1));
-            sums[k] = M::add_16(M::add_16(x[k], M::splat_16(0x7F)), last);
-        }
-        M::upper_bytes(sums[0], sums[1])
+fn upper_halves<M: Lanes16>(m: M, x: [M::V; 2]) -> M::V {
+    let mut sums = x;
+    for k in 0..2 {
+        let last = m.and(m.shr_8_16(x[k]), m.splat_16(1));
+        sums[k] = m.add_16(m.add_16(x[k], m.splat_16(0x7F)), last);
     }
+    m.upper_bytes(sums[0], sums[1])
 }
 
 /// The codes with the signs of `x`, in order.
-///
-/// # Safety
-///
-/// As of the methods of [`Lanes16`].
 #[inline(always)]
-unsafe fn signed<M: Lanes16, P: Pair>(codes: M::V, x: [M::V; 2]) -> M::V {
-    // SAFETY: as the caller's.
-    unsafe {
-        let signs = M::pack_sign_16(x);
-        let codes = if P::SHAPE.fnuz {
-            M::sign_nonzero(codes, M::and(signs, M::splat(0x8080_8080)))
-        } else {
-            // A sign in place of a code is NaN in a format without one: a zero of the other sign.
-            match P::SHAPE.bits {
-                4 => M::xor_masked(codes, M::shr::<4>(signs), M::splat(0x0808_0808)),
-                6 => M::xor_masked(codes, M::shr::<2>(signs), M::splat(0x2020_2020)),
-                _ => M::xor_masked(codes, signs, M::splat(0x8080_8080)),
-            }
-        };
-        M::in_order::<true>(codes)
-    }
+fn signed<M: Lanes16, P: Pair>(m: M, codes: M::V, x: [M::V; 2]) -> M::V {
+    let signs = m.pack_sign_16(x);
+    let codes = if P::SHAPE.fnuz {
+        m.sign_nonzero(codes, m.and(signs, m.splat(0x8080_8080)))
+    } else {
+        // A sign in place of a code is NaN in a format without one: a zero of the other sign.
+        match P::SHAPE.bits {
+            4 => m.xor_masked(codes, m.shr::<4>(signs), m.splat(0x0808_0808)),
+            6 => m.xor_masked(codes, m.shr::<2>(signs), m.splat(0x2020_2020)),
+            _ => m.xor_masked(codes, signs, m.splat(0x8080_8080)),
+        }
+    };
+    m.in_order::<true>(codes)
 }
 
 /// # Safety
 ///
 /// As of the methods of [`Casts`].
 #[inline(always)]
-unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(dst: *mut u8, codes: M::V, n: usize) {
+unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes: M::V, n: usize) {
     // SAFETY: as the caller's.
     unsafe {
         match (P::PACKED, P::SHAPE.bits) {
-            (true, 4) => M::store_packed::<4, PART>(dst, codes, n),
-            (true, 6) => M::store_packed::<6, PART>(dst, codes, n),
-            _ => M::store_8::<PART>(dst, codes, n),
+            (true, 4) => m.store_packed::<4, PART>(dst, codes, n),
+            (true, 6) => m.store_packed::<6, PART>(dst, codes, n),
+            _ => m.store_8::<PART>(dst, codes, n),
         }
     }
 }
@@ -277,6 +224,7 @@ const RUN: usize = 1024;
 /// As [`KernelFn`].
 #[inline(always)]
 pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
+    m: M,
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -291,10 +239,10 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
         while P::SHAPE.same_exponent && n - i >= M::BLOCK {
             let mut end = i + RUN;
             if !P::SHAPE.fnuz {
-                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-                let m = magnitudes::<M>(x);
-                if !M::any_above(M::max_16(m[0], m[1]), M::splat_16(w.below)) {
-                    store::<M, P, false>(dst.add(place::<P>(i)), upper_halves::<M>(x), M::BLOCK);
+                let x = m.load_16::<false>(src.add(2 * i), M::BLOCK);
+                let abs = magnitudes::<M>(m, x);
+                if !m.any_above(m.max_16(abs[0], abs[1]), m.splat_16(w.below)) {
+                    store::<M, P, false>(m, dst.add(place::<P>(i)), upper_halves::<M>(m, x), M::BLOCK);
                     i += M::BLOCK;
                     continue;
                 }
@@ -302,44 +250,44 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
                 end = n;
             }
             while i < end && n - i >= M::BLOCK {
-                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-                let codes = signed::<M, P>(same_exponent::<M, P>(magnitudes::<M>(x), w), x);
-                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
+                let x = m.load_16::<false>(src.add(2 * i), M::BLOCK);
+                let codes = signed::<M, P>(m, same_exponent::<M, P>(m, magnitudes::<M>(m, x), w), x);
+                store::<M, P, false>(m, dst.add(place::<P>(i)), codes, M::BLOCK);
                 i += M::BLOCK;
             }
         }
         while n - i >= M::BLOCK {
-            let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-            let m = magnitudes::<M>(x);
-            let codes = counted::<M, P, false>(m, w);
+            let x = m.load_16::<false>(src.add(2 * i), M::BLOCK);
+            let abs = magnitudes::<M>(m, x);
+            let codes = counted::<M, P, false>(m, abs, w);
             let rare = if P::SHAPE.nan_apart {
-                M::any_from_or_above(codes, 1, w.band, M::max_16(m[0], m[1]), M::splat_16(w.number))
+                m.any_from_or_above(codes, 1, w.band, m.max_16(abs[0], abs[1]), m.splat_16(w.number))
             } else {
-                M::any_from_1(codes, w.band)
+                m.any_from_1(codes, w.band)
             };
             if !rare {
-                let codes = signed::<M, P>(from_zero::<M, false>(codes, w), x);
-                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
+                let codes = signed::<M, P>(m, from_zero::<M, false>(m, codes, w), x);
+                store::<M, P, false>(m, dst.add(place::<P>(i)), codes, M::BLOCK);
                 i += M::BLOCK;
                 continue;
             }
             let left = n - i;
             let end = i + if left < RUN { left - left % M::BLOCK } else { RUN };
-            let band = M::any_from_1(codes, w.band);
+            let band = m.any_from_1(codes, w.band);
             while P::SHAPE.nan_apart && !band && i < end {
-                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-                let codes = counted::<M, P, true>(magnitudes::<M>(x), w);
-                if M::any_from_1(codes, w.band) {
+                let x = m.load_16::<false>(src.add(2 * i), M::BLOCK);
+                let codes = counted::<M, P, true>(m, magnitudes::<M>(m, x), w);
+                if m.any_from_1(codes, w.band) {
                     break;
                 }
-                let codes = signed::<M, P>(from_zero::<M, true>(codes, w), x);
-                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
+                let codes = signed::<M, P>(m, from_zero::<M, true>(m, codes, w), x);
+                store::<M, P, false>(m, dst.add(place::<P>(i)), codes, M::BLOCK);
                 i += M::BLOCK;
             }
             while i < end {
-                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-                let codes = signed::<M, P>(general::<M, P>(magnitudes::<M>(x), w), x);
-                store::<M, P, false>(dst.add(place::<P>(i)), codes, M::BLOCK);
+                let x = m.load_16::<false>(src.add(2 * i), M::BLOCK);
+                let codes = signed::<M, P>(m, general::<M, P>(m, magnitudes::<M>(m, x), w), x);
+                store::<M, P, false>(m, dst.add(place::<P>(i)), codes, M::BLOCK);
                 i += M::BLOCK;
             }
         }
@@ -351,15 +299,18 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
             if !M::MASKED {
                 i = n - M::BLOCK;
             }
-            let x = M::load_16::<true>(src.add(2 * i), count);
-            let m = magnitudes::<M>(x);
-            let codes =
-                if P::SHAPE.same_exponent { same_exponent::<M, P>(m, w) } else { general::<M, P>(m, w) };
-            store::<M, P, true>(dst.add(place::<P>(i)), signed::<M, P>(codes, x), count);
+            let x = m.load_16::<true>(src.add(2 * i), count);
+            let abs = magnitudes::<M>(m, x);
+            let codes = if P::SHAPE.same_exponent {
+                same_exponent::<M, P>(m, abs, w)
+            } else {
+                general::<M, P>(m, abs, w)
+            };
+            store::<M, P, true>(m, dst.add(place::<P>(i)), signed::<M, P>(m, codes, x), count);
         } else {
             let bits = const { if P::PACKED { P::SHAPE.bits as usize } else { 8 } };
             let (src, dst) = (src.add(2 * i), dst.add(place::<P>(i)));
-            padded_bits::<M>(whole, M::BLOCK, (16, bits), src, dst, n - i, data);
+            padded_bits::<M>(m, whole, M::BLOCK, (16, bits), src, dst, n - i, data);
         }
     }
 }

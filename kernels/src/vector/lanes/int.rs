@@ -2,7 +2,9 @@
 //!
 //! An integer of more bits than the target goes through the widths between them, with its own sign.
 
-use super::{super::each, Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, float::F64, small, truths, two};
+use super::{
+    super::each, Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, float::F64, small, truths, two,
+};
 
 /// A unit of integers of 8 bits, with a sign or without.
 #[derive(Clone, Copy)]

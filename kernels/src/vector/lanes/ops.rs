@@ -142,9 +142,21 @@ pub(crate) trait LaneOps: Blocks {
     fn widen_32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
     /// The low halves of the lanes, or if `SATURATE`, the nearest integers `TO` half the width (with a sign if `TO`), `FROM` those
     /// with a sign or without.
-    fn narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
-    fn narrow_32<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
-    fn narrow_64<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V;
+    fn narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        a: Self::V,
+        b: Self::V,
+    ) -> Self::V;
+    fn narrow_32<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        a: Self::V,
+        b: Self::V,
+    ) -> Self::V;
+    fn narrow_64<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        a: Self::V,
+        b: Self::V,
+    ) -> Self::V;
     /// The nearest integers `TO` a type of the same width, with a sign or without, from the other one.
     #[inline(always)]
     fn fit_8<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {
@@ -227,8 +239,6 @@ pub(crate) trait LaneOps: Blocks {
     fn min_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// The greater one; NaN if either is.
     fn max_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `c + a * b` where the product is exact, rounded once in the direction.
-    fn mul_add_env_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// `c - a * b`, where that is exact.
     fn mul_sub_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
     /// To an integral value, in the direction.

@@ -15,10 +15,12 @@ use super::{
     low_halves,
     run::{parts, run},
     select::{AnySource, Tokens, to},
-    small::{self, AWAY, DIRECTED, ODD, Power, Signed},
+    small::{self, AWAY, ODD, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts},
-    target::{self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64},
+    target::{
+        self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
+    },
     two,
 };
 use crate::{
@@ -111,9 +113,8 @@ fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
     let truncated = f16_of_words(m, x);
     let [[a, b], [c, d]] = two!(truncated, |x| m.f32_of_f16(x));
     // False for NaN.
-    let inexact = low_halves(m, each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| {
-        m.abs_gt_f32(x, back)
-    }));
+    let inexact =
+        low_halves(m, each!([(x[0], a), (x[1], b), (x[2], c), (x[3], d)], |(x, back)| m.abs_gt_f32(x, back)));
     two!([0, 1], |k| m.or(truncated[k], m.and(inexact[k], m.splat_16(1))))
 }
 
@@ -157,14 +158,14 @@ macro_rules! by_mode {
         match $mode {
             AWAY => run::<$token, $source, Byte<$($codes)::+<AWAY>, 8>, true>,
             ODD => run::<$token, $source, Byte<$($codes)::+<ODD>, 8>, true>,
-            _ => run::<$token, $source, Byte<$($codes)::+<DIRECTED>, 8>, true>,
+            _ => run::<$token, $source, Byte<$($codes)::+<{ $crate::vector::lanes::small::DIRECTED }>, 8>, true>,
         }
     };
     ($mode:expr, $token:ty, $source:ty, $target:ident) => {
         match $mode {
             AWAY => run::<$token, $source, $target<AWAY>, true>,
             ODD => run::<$token, $source, $target<ODD>, true>,
-            _ => run::<$token, $source, $target<DIRECTED>, true>,
+            _ => run::<$token, $source, $target<{ $crate::vector::lanes::small::DIRECTED }>, true>,
         }
     };
 }
@@ -273,11 +274,11 @@ macro_rules! of_source {
 /// The mode of a rule and the direction of the environment that it needs.
 pub(crate) fn mode(rules: &Rules) -> (u8, Direction) {
     match rules.rounding {
-        Rounding::NearestEven => (DIRECTED, Direction::NearestEven),
+        Rounding::NearestEven => (small::DIRECTED, Direction::NearestEven),
         Rounding::NearestAway => (AWAY, Direction::NearestEven),
-        Rounding::TowardZero => (DIRECTED, Direction::TowardZero),
-        Rounding::Floor => (DIRECTED, Direction::Down),
-        Rounding::Ceil => (DIRECTED, Direction::Up),
+        Rounding::TowardZero => (small::DIRECTED, Direction::TowardZero),
+        Rounding::Floor => (small::DIRECTED, Direction::Down),
+        Rounding::Ceil => (small::DIRECTED, Direction::Up),
         Rounding::ToOdd => (ODD, Direction::TowardZero),
     }
 }
@@ -288,7 +289,12 @@ pub(crate) fn truncates(to: DType, rules: &Rules) -> bool {
 }
 
 /// The kernel of a pair under rules that are not the common ones, in byte storage. `table` holds the kernels under those.
-pub(crate) fn rounded<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, table: &Table) -> Option<Rounded> {
+pub(crate) fn rounded<K: Tokens>(
+    from: Encoding,
+    to: Encoding,
+    rules: &Rules,
+    table: &Table,
+) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
         return None;
@@ -320,9 +326,13 @@ pub(crate) fn rounded<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, ta
                 DType::Float16 => true,
                 _ => direction == Direction::NearestEven || K::BF16::BF16_IN_DIRECTION,
             };
-            if mode == DIRECTED && obeys { common() } else { of_source!(s, all, halves::<K::Base>(d, mode)) }
+            if mode == small::DIRECTED && obeys {
+                common()
+            } else {
+                of_source!(s, all, halves::<K::Base>(d, mode))
+            }
         }
-        Spec::Float(_) | Spec::Complex(_) if mode == DIRECTED => common(),
+        Spec::Float(_) | Spec::Complex(_) if mode == small::DIRECTED => common(),
         Spec::Complex(_) if matches!(s, DType::Complex128) => {
             if mode == ODD {
                 parts::<K::Base, f64, F32Rounded<ODD>>
@@ -352,7 +362,10 @@ fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits
 }
 
 /// Wider integers of integers of a byte that come with the cast.
-fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to: DType, signed: bool) -> KernelFn {
+fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(
+    to: DType,
+    signed: bool,
+) -> KernelFn {
     match (to.size(), signed) {
         (2, false) => run::<M, GivenInts<Q, false, E, BITS>, Int16<false>, false>,
         (2, true) => run::<M, GivenInts<Q, true, E, BITS>, Int16<false>, false>,
@@ -364,17 +377,30 @@ fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to: D
 }
 
 /// The kernel of a source of a byte under rules that are not the common ones, with the table that it reads.
-pub(crate) fn tabled<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
+pub(crate) fn tabled<K: Tokens>(
+    from: Encoding,
+    to: Encoding,
+    rules: &Rules,
+    words: &[u16; 256],
+) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
     let (bits, to_bits) = (from.bits_per_element(), to.bits_per_element());
     let set = lut::set_of(s);
     let all = Codes::All;
     if d.size() == 1 {
         return Some(match (set, bits) {
-            (set::FOUR, 8) => Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all)),
-            (set::FOUR, 4) => Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all)),
-            (set::SIX, 8) => Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all)),
-            (set::SIX, 6) => Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all)),
+            (set::FOUR, 8) => {
+                Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all))
+            }
+            (set::FOUR, 4) => {
+                Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all))
+            }
+            (set::SIX, 8) => {
+                Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all))
+            }
+            (set::SIX, 6) => {
+                Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all))
+            }
             (_, 8) => Made::new(given::<K::Base, Direct<8>, 256, 8>(to_bits), Lut::<256, 1>::new(words, all)),
             _ => return None,
         });
@@ -386,10 +412,18 @@ pub(crate) fn tabled<K: Tokens>(from: Encoding, to: Encoding, rules: &Rules, wor
         let byte = if signed { DType::Int8 } else { DType::UInt8 };
         let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });
         return Some(match (set, bits) {
-            (set::FOUR, 8) => Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all)),
-            (set::FOUR, 4) => Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all)),
-            (_, 8) => Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::<64, 1>::new(words, all)),
-            (_, 6) => Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::<64, 1>::new(words, all)),
+            (set::FOUR, 8) => {
+                Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all))
+            }
+            (set::FOUR, 4) => {
+                Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all))
+            }
+            (_, 8) => {
+                Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::<64, 1>::new(words, all))
+            }
+            (_, 6) => {
+                Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::<64, 1>::new(words, all))
+            }
             _ => return None,
         });
     }

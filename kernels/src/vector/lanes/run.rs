@@ -1,6 +1,11 @@
 //! The loop of every kernel here.
 
-use super::{super::{bytes, padded_bits}, LaneOps, source::Source, target::Target};
+use super::{
+    super::{bytes, padded_bits},
+    LaneOps,
+    source::Source,
+    target::Target,
+};
 use crate::data::Data;
 
 /// The kernel from a source to a target.

@@ -33,7 +33,10 @@ pub(crate) trait AnySource<K: Tokens>: Source<K::Base> + Source<K::F16> + Source
 impl<K: Tokens, S: Source<K::Base> + Source<K::F16> + Source<K::BF16>> AnySource<K> for S {}
 
 /// Codes of a byte or less, of `bits` bits if they are packed.
-const fn byte<M: LaneOps, S: Source<M>, C: Codes<M>, const PACKED: bool>(bits: u32, saturate: bool) -> KernelFn {
+const fn byte<M: LaneOps, S: Source<M>, C: Codes<M>, const PACKED: bool>(
+    bits: u32,
+    saturate: bool,
+) -> KernelFn {
     match (bits, saturate) {
         (2, false) if PACKED => run::<M, S, Byte<C, 2>, false>,
         (2, true) if PACKED => run::<M, S, Byte<C, 2>, true>,
@@ -47,9 +50,13 @@ const fn byte<M: LaneOps, S: Source<M>, C: Codes<M>, const PACKED: bool>(bits: u
 }
 
 /// The kernel from lanes to any target.
-pub(crate) const fn to<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool>(saturate: bool) -> KernelFn {
+pub(crate) const fn to<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool>(
+    saturate: bool,
+) -> KernelFn {
     /// Integers that wrap are the same bits whatever their sign.
-    const fn int<M: LaneOps, S: Source<M>, T: target::Target<M>, W: target::Target<M>>(saturate: bool) -> KernelFn {
+    const fn int<M: LaneOps, S: Source<M>, T: target::Target<M>, W: target::Target<M>>(
+        saturate: bool,
+    ) -> KernelFn {
         if saturate { run::<M, S, T, true> } else { run::<M, S, W, false> }
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
@@ -207,8 +214,8 @@ const fn to_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKE
 
 /// A look-up for all tokens of a tier.
 trait AnyLookup<K: Tokens, const E: usize>: Lookup<K::Base, E> + Lookup<K::F16, E> + Lookup<K::BF16, E> {}
-impl<K: Tokens, const E: usize, Q: Lookup<K::Base, E> + Lookup<K::F16, E> + Lookup<K::BF16, E>> AnyLookup<K, E>
-    for Q
+impl<K: Tokens, const E: usize, Q: Lookup<K::Base, E> + Lookup<K::F16, E> + Lookup<K::BF16, E>>
+    AnyLookup<K, E> for Q
 {
 }
 

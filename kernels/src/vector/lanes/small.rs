@@ -33,7 +33,7 @@ impl<M: LaneOps, const MODE: u8> Codes<M> for Signed<MODE> {
             let power = m.max_u(m.and(x, all(0x7F80_0000)), all(e.min_field << 23));
             if L::UNSIGNED { power } else { m.select(all(0x7FFF_FFFF), power, x) }
         });
-        let sums = each!([0, 1, 2, 3], |k| m.mul_add_env_f32(limited[k], powers[k], unit));
+        let sums = each!([0, 1, 2, 3], |k| m.fma_env(powers[k], unit, limited[k]));
         let high = high_halves(m, sums);
         let exponents = m.shr_narrow_16::<7>(high[0], high[1]);
         let mut codes = place(m, m.low_bytes_32(sums), exponents, data, 0);

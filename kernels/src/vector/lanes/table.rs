@@ -45,7 +45,10 @@ impl<M: LaneOps> Lanes<M> for Found16<M> {
 ///
 /// The units can be read.
 #[inline(always)]
-pub(crate) unsafe fn codes<M: LaneOps, const BITS: usize>(m: M, [first, second]: [*const u8; 2]) -> [M::V; 2] {
+pub(crate) unsafe fn codes<M: LaneOps, const BITS: usize>(
+    m: M,
+    [first, second]: [*const u8; 2],
+) -> [M::V; 2] {
     // SAFETY: a unit of bytes is a register; the caller's packed units are those of `unpack`.
     unsafe { if BITS < 8 { m.unpack::<BITS>(first) } else { [m.load(first), m.load(second)] } }
 }

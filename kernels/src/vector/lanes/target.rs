@@ -6,7 +6,9 @@ use super::{
         small::{Family, NO_NAN, exponents, floats},
         style::PLAIN,
     },
-    Doubles, Halves, LaneOps, Lanes, Words, eight, int::widen_32, two,
+    Doubles, Halves, LaneOps, Lanes, Words, eight,
+    int::widen_32,
+    two,
 };
 use crate::{
     data::Data,

@@ -15,8 +15,11 @@ macro_rules! define_fused {
                 factors: &crate::scaled::Factors<'_>,
                 data: [&Data; 2],
             ) {
-                // SAFETY: as the caller's.
-                unsafe { vector::scaled::run::<$simd, S, W>(src, dst, n, run, factors, data) }
+                // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+                unsafe {
+                    let m = <$simd as vector::Simd>::new_unchecked();
+                    vector::scaled::run::<$simd, S, W>(m, src, dst, n, run, factors, data)
+                }
             }
         }
 

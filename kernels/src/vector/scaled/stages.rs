@@ -12,16 +12,14 @@ pub(crate) trait Stage<M: Blocks> {
     const BITS: usize;
     /// What is kept in registers for a run.
     type Held: Copy;
-    /// # Safety
-    ///
-    /// As of the methods of [`Simd`](crate::vector::Simd); run `i` has its factors.
-    unsafe fn hold(factors: &Factors<'_>, i: usize) -> Self::Held;
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> Self::Held;
     /// Stores a block of the source, each of whose registers belongs to a run.
     ///
     /// # Safety
     ///
     /// As of the methods of [`Simd`](crate::vector::Simd); the block is writable.
     unsafe fn store<S: Source<M>>(
+        m: M,
         x: [M::V; 4],
         held: &[Self::Held; 4],
         runs: Runs<'_>,
@@ -37,12 +35,13 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
     const BITS: usize = T::BITS;
     type Held = [M::V; 3];
     #[inline(always)]
-    unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: as the caller's.
-        unsafe { F::factors::<M, false>(factors, i) }
+        unsafe { F::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
     unsafe fn store<S: Source<M>>(
+        m: M,
         x: [M::V; 4],
         factors: &[[M::V; 3]; 4],
         _: Runs<'_>,
@@ -52,8 +51,8 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
         const { assert!(!S::APART) };
         // SAFETY: as the caller's.
         unsafe {
-            let x = each!([0, 1, 2, 3], |k| F::step::<M>(x[k], &factors[k]));
-            T::store::<f32, false, false>(dst, x, None, M::BLOCK, data);
+            let x = each!([0, 1, 2, 3], |k| F::step::<M>(m, x[k], &factors[k]));
+            T::store::<f32, false, false>(m, dst, x, None, M::BLOCK, data);
         }
     }
 }
@@ -69,12 +68,13 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
     const BITS: usize = 16;
     type Held = [M::V; 3];
     #[inline(always)]
-    unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: as the caller's.
-        unsafe { Product::<BLOCK, BESIDE>::factors::<M, false>(factors, i) }
+        unsafe { Product::<BLOCK, BESIDE>::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
     unsafe fn store<S: Source<M>>(
+        m: M,
         x: [M::V; 4],
         factors: &[[M::V; 3]; 4],
         _: Runs<'_>,
@@ -84,16 +84,17 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
         const { assert!(!S::APART) };
         // SAFETY: as the caller's.
         unsafe {
-            let near = each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::near::<M>(x[k], &factors[k]));
-            let half = M::splat(0x8000);
-            let words = if M::any_low_half(near, half) {
-                let exact = each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::step::<M>(x[k], &factors[k]));
-                M::to_bf16::<true>(exact, data)
+            let near = each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::near::<M>(m, x[k], &factors[k]));
+            let half = m.splat(0x8000);
+            let words = if m.any_low_half(near, half) {
+                let exact =
+                    each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::step::<M>(m, x[k], &factors[k]));
+                m.to_bf16::<true>(exact, data)
             } else {
-                let [a, b, c, d] = each!(near, |x| M::add(x, half));
-                [M::pack_high_halves(a, b), M::pack_high_halves(c, d)]
+                let [a, b, c, d] = each!(near, |x| m.add(x, half));
+                [m.pack_high_halves(a, b), m.pack_high_halves(c, d)]
             };
-            M::store_16::<false>(dst, words, M::BLOCK);
+            m.store_16::<false>(dst, words, M::BLOCK);
         }
     }
 }

@@ -24,33 +24,33 @@ use core::marker::PhantomData;
 ///
 /// As of [`Simd`](crate::vector::Simd).
 pub(crate) trait Words: Blocks {
-    unsafe fn splat_8(x: u8) -> Self::V;
-    unsafe fn splat_16(x: u16) -> Self::V;
+    fn splat_8(self, x: u8) -> Self::V;
+    fn splat_16(self, x: u16) -> Self::V;
     /// float32, rounded once.
-    unsafe fn mul(a: Self::V, b: Self::V) -> Self::V;
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a` less 1 in the lanes in which the low four bits of `index` are in the list.
-    unsafe fn less_one(a: Self::V, index: Self::V, list: &List) -> Self::V;
+    fn less_one(self, a: Self::V, index: Self::V, list: &List) -> Self::V;
     /// Whether a lane of the block has none of these bits.
-    unsafe fn any_without(x: [Self::V; 4], bits: u32) -> bool;
+    fn any_without(self, x: [Self::V; 4], bits: u32) -> bool;
     /// Words that are the upper halves of the lanes: in turn one of `a` and one of `b`.
-    unsafe fn upper_halves(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn add_16(a: Self::V, b: Self::V) -> Self::V;
+    fn upper_halves(self, a: Self::V, b: Self::V) -> Self::V;
+    fn add_16(self, a: Self::V, b: Self::V) -> Self::V;
     /// Unsigned, saturated.
-    unsafe fn sub_16(a: Self::V, b: Self::V) -> Self::V;
-    unsafe fn shr_16<const BY: i32>(a: Self::V) -> Self::V;
-    unsafe fn any_equal_16(x: [Self::V; 2], y: Self::V) -> bool;
+    fn sub_16(self, a: Self::V, b: Self::V) -> Self::V;
+    fn shr_16<const BY: i32>(self, a: Self::V) -> Self::V;
+    fn any_equal_16(self, x: [Self::V; 2], y: Self::V) -> bool;
     /// Signed words, saturated to bytes that are signed or not; in an order of its own until they are stored.
-    unsafe fn pack_16<const SIGNED: bool>(x: [Self::V; 2]) -> Self::V;
+    fn pack_16<const SIGNED: bool>(self, x: [Self::V; 2]) -> Self::V;
     /// Whether a byte is 255.
-    unsafe fn any_full(x: Self::V) -> bool;
+    fn any_full(self, x: Self::V) -> bool;
     /// Signed.
-    unsafe fn min_bytes(a: Self::V, b: Self::V) -> Self::V;
+    fn min_bytes(self, a: Self::V, b: Self::V) -> Self::V;
     /// The bytes that are not 0 less `by`, and whether all of those were from `first` to `last`.
-    unsafe fn renumber(x: Self::V, first: u8, last: u8, by: u8) -> (Self::V, bool);
+    fn renumber(self, x: Self::V, first: u8, last: u8, by: u8) -> (Self::V, bool);
     /// The items of a table at the places that bytes tell, the last one if they are beyond it.
-    unsafe fn look_up(table: &[u8; 32], x: Self::V) -> Self::V;
+    fn look_up(self, table: &[u8; 32], x: Self::V) -> Self::V;
     /// Stores the bytes of [`pack_16`](Self::pack_16) in the order of the elements, or if `PACKED`, their low four bits, the others being 0.
-    unsafe fn store_codes<const APART: bool, const PACKED: bool>(dst: *mut u8, x: Self::V);
+    unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, x: Self::V);
 }
 
 /// A list of numbers of four bits without 0, as bytes and as lanes that are all ones.
@@ -78,13 +78,13 @@ impl<M: Blocks> Source<M> for Halves {
     const APART: bool = true;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: &Data) {}
+    fn table(_: M, _: &Data) {}
     #[inline(always)]
-    unsafe fn load((): &(), p: *const u8) -> [M::V; 4] {
+    unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
         // SAFETY: as the caller's.
         unsafe {
-            let ([a, b], upper) = (M::load_16::<false>(p, M::BLOCK), M::splat(!0xFFFF));
-            [M::shl::<16>(a), M::and(a, upper), M::shl::<16>(b), M::and(b, upper)]
+            let ([a, b], upper) = (m.load_16::<false>(p, M::BLOCK), m.splat(!0xFFFF));
+            [m.shl::<16>(a), m.and(a, upper), m.shl::<16>(b), m.and(b, upper)]
         }
     }
 }
@@ -104,30 +104,21 @@ pub(crate) trait Codes {
     const NEAR: u32;
     /// Two forms of a quotient. The upper half of the first one is its word, unless the quotient is just below a midpoint; the second one tells
     /// whether it is.
-    ///
-    /// # Safety
-    ///
-    /// As of the methods of [`Words`].
-    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2];
+    fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2];
     /// The first form of an exact quotient, which is not multiplied by the unit: ties to even.
-    ///
-    /// # Safety
-    ///
-    /// As of the methods of [`Words`].
-    unsafe fn exact<M: Words>(q: M::V) -> M::V;
+    fn exact<M: Words>(m: M, q: M::V) -> M::V;
     /// Stores the codes of words; `false` if there is one that words cannot hold.
     ///
     /// # Safety
     ///
     /// As of the methods of [`Words`]; the block is writable.
-    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool;
+    unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool;
 }
 
 /// The magnitudes of words, doubled, less a first one; 0 below it. The high byte has the exponent field.
 #[inline(always)]
-unsafe fn magnitudes<M: Words>(words: M::V, first: u16) -> M::V {
-    // SAFETY: as of the methods of `Words`.
-    unsafe { M::sub_16(M::add_16(words, words), M::splat_16(first)) }
+fn magnitudes<M: Words>(m: M, words: M::V, first: u16) -> M::V {
+    m.sub_16(m.add_16(words, words), m.splat_16(first))
 }
 
 /// 8-bit floats: bits of the mantissa, the code of the largest magnitude, the exponent field of float32 that has exponent 0.
@@ -144,33 +135,29 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTIS
     type General = Bytes<Float<8, false, NAN_APART, PLAIN>>;
     const NEAR: u32 = (1 << (23 - MANTISSA)) - WINDOW;
     #[inline(always)]
-    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { [q, M::add(q, M::splat((1 << (22 - MANTISSA)) + WINDOW))] }
+    fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
+        [q, m.add(q, m.splat((1 << (22 - MANTISSA)) + WINDOW))]
     }
     #[inline(always)]
-    unsafe fn exact<M: Words>(q: M::V) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe {
-            let bits = if MANTISSA == 3 { M::shr::<19>(q) } else { M::shr::<20>(q) };
-            M::less_one(q, bits, const { &Self::EVEN })
-        }
+    fn exact<M: Words>(m: M, q: M::V) -> M::V {
+        let bits = if MANTISSA == 3 { m.shr::<19>(q) } else { m.shr::<20>(q) };
+        m.less_one(q, bits, const { &Self::EVEN })
     }
     #[inline(always)]
-    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool {
+    unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
         // SAFETY: as the caller's.
         unsafe {
             // Codes, and as many more as `BELOW` exponents have; 0 is zero.
             let [a, b] = each!([words[0], words[1]], |words| {
-                let x = magnitudes::<M>(words, const { ((ZERO - Self::BELOW) << 8) - (0x80 >> MANTISSA) });
-                if MANTISSA == 3 { M::shr_16::<5>(x) } else { M::shr_16::<6>(x) }
+                let x = magnitudes::<M>(m, words, const { ((ZERO - Self::BELOW) << 8) - (0x80 >> MANTISSA) });
+                if MANTISSA == 3 { m.shr_16::<5>(x) } else { m.shr_16::<6>(x) }
             });
             let below = const { (Self::BELOW << MANTISSA) as u8 };
             // Subnormal codes are rounded elsewhere.
             let first = const { (Self::BELOW << MANTISSA) as u8 + (1 << MANTISSA) };
-            let (codes, covered) = M::renumber(M::pack_16::<false>([a, b]), first, below + MAX, below);
-            let signs = M::and(M::pack_16::<true>(words), M::splat_8(0x80));
-            M::store_codes::<APART, false>(dst, M::or(codes, signs));
+            let (codes, covered) = m.renumber(m.pack_16::<false>([a, b]), first, below + MAX, below);
+            let signs = m.and(m.pack_16::<true>(words), m.splat_8(0x80));
+            m.store_codes::<APART, false>(dst, m.or(codes, signs));
             covered
         }
     }
@@ -208,26 +195,24 @@ impl Codes for E2M1 {
     type General = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
     const NEAR: u32 = (1 << 21) - WINDOW;
     #[inline(always)]
-    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { [q, M::add(q, M::splat(WINDOW))] }
+    fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
+        [q, m.add(q, m.splat(WINDOW))]
     }
     #[inline(always)]
-    unsafe fn exact<M: Words>(q: M::V) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe { M::less_one(q, M::shr::<21>(q), const { &Self::EVEN }) }
+    fn exact<M: Words>(m: M, q: M::V) -> M::V {
+        m.less_one(q, m.shr::<21>(q), const { &Self::EVEN })
     }
     #[inline(always)]
-    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool {
+    unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
         // SAFETY: as the caller's.
         unsafe {
             let places =
-                each!([words[0], words[1]], |words| M::shr_16::<6>(magnitudes::<M>(words, 124 << 8)));
-            let places = M::pack_16::<false>(places);
-            let codes = M::look_up(const { &Self::FOUND }, places);
-            let signs = M::and(M::shr_16::<4>(M::pack_16::<true>(words)), M::splat_8(8));
-            M::store_codes::<APART, true>(dst, M::or(codes, signs));
-            !M::any_full(places)
+                each!([words[0], words[1]], |words| m.shr_16::<6>(magnitudes::<M>(m, words, 124 << 8)));
+            let places = m.pack_16::<false>(places);
+            let codes = m.look_up(const { &Self::FOUND }, places);
+            let signs = m.and(m.shr_16::<4>(m.pack_16::<true>(words)), m.splat_8(8));
+            m.store_codes::<APART, true>(dst, m.or(codes, signs));
+            !m.any_full(places)
         }
     }
 }
@@ -240,45 +225,42 @@ impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
     const UNIT: f32 = 65536.0;
     const NEAR: u32 = 0x1_0000 - WINDOW;
     #[inline(always)]
-    unsafe fn forms<M: Words>(q: M::V) -> [M::V; 2] {
-        // SAFETY: as the caller's.
-        unsafe { [M::add(M::round(q), M::splat(0x8000 + WINDOW / 2)); 2] }
+    fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
+        [m.add(m.round(q), m.splat(0x8000 + WINDOW / 2)); 2]
     }
     #[inline(always)]
-    unsafe fn exact<M: Words>(q: M::V) -> M::V {
-        // SAFETY: as the caller's.
-        unsafe { M::shl::<16>(M::round(q)) }
+    fn exact<M: Words>(m: M, q: M::V) -> M::V {
+        m.shl::<16>(m.round(q))
     }
     #[inline(always)]
-    unsafe fn store<M: Words, const APART: bool>(words: [M::V; 2], dst: *mut u8) -> bool {
+    unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
         // SAFETY: as the caller's.
         unsafe {
-            let mut codes = M::pack_16::<true>(words);
+            let mut codes = m.pack_16::<true>(words);
             if PACKED {
-                codes = M::min_bytes(M::max_bytes(codes, M::splat_8(-8_i8 as u8)), M::splat_8(7));
-                codes = M::and(codes, M::splat_8(15));
+                codes = m.min_bytes(m.max_bytes(codes, m.splat_8(-8_i8 as u8)), m.splat_8(7));
+                codes = m.and(codes, m.splat_8(15));
             }
-            M::store_codes::<APART, PACKED>(dst, codes);
+            m.store_codes::<APART, PACKED>(dst, codes);
             // What 32 bits do not hold became their least number, or the greatest one, which the addition carries to it. NaN became the least
             // number or 0, its code.
-            !M::any_equal_16(words, M::splat_16(0x8000))
+            !m.any_equal_16(words, m.splat_16(0x8000))
         }
     }
 }
 
 #[inline(always)]
-unsafe fn words<M: Words>([a, b, c, d]: [M::V; 4]) -> [M::V; 2] {
-    // SAFETY: as of the methods of `Words`.
-    unsafe { [M::upper_halves(a, b), M::upper_halves(c, d)] }
+fn words<M: Words>(m: M, [a, b, c, d]: [M::V; 4]) -> [M::V; 2] {
+    [m.upper_halves(a, b), m.upper_halves(c, d)]
 }
 
 /// [`Codes::store`] of a block.
 #[inline(always)]
-unsafe fn store<M: Words, S: Source<M>, T: Codes>(x: [M::V; 4], dst: *mut u8) -> bool {
+unsafe fn store<M: Words, S: Source<M>, T: Codes>(m: M, x: [M::V; 4], dst: *mut u8) -> bool {
     // SAFETY: the caller's promise.
     unsafe {
-        let words = words::<M>(x);
-        if S::APART { T::store::<M, true>(words, dst) } else { T::store::<M, false>(words, dst) }
+        let words = words::<M>(m, x);
+        if S::APART { T::store::<M, true>(m, words, dst) } else { T::store::<M, false>(m, words, dst) }
     }
 }
 
@@ -286,6 +268,7 @@ unsafe fn store<M: Words, S: Source<M>, T: Codes>(x: [M::V; 4], dst: *mut u8) ->
 #[cold]
 #[inline(always)]
 unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
+    m: M,
     x: [M::V; 4],
     held: &[W::Held; 4],
     runs: Runs<'_>,
@@ -295,12 +278,12 @@ unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
     // SAFETY: the caller's promise; the words of registers apart are the elements in order, and as many as those of a block.
     unsafe {
         let x = if S::APART {
-            let words = words::<M>(x);
-            M::load_high_16::<false>((&raw const words).cast(), M::BLOCK)
+            let words = words::<M>(m, x);
+            m.load_high_16::<false>((&raw const words).cast(), M::BLOCK)
         } else {
             x
         };
-        W::store::<Elements<f32>>(x, held, runs, dst, data);
+        W::store::<Elements<f32>>(m, x, held, runs, dst, data);
     }
 }
 
@@ -311,25 +294,33 @@ impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Rec
     const BITS: usize = T::General::BITS;
     type Held = M::V;
     #[inline(always)]
-    unsafe fn hold(factors: &Factors<'_>, i: usize) -> M::V {
-        // SAFETY: the caller's promise.
-        unsafe { M::splat((factors.factor.get_unchecked(i) * const { SMALLER * T::UNIT }).to_bits()) }
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> M::V {
+        // SAFETY: the caller's run has its factor.
+        let factor = unsafe { factors.factor.get_unchecked(i) };
+        m.splat((factor * const { SMALLER * T::UNIT }).to_bits())
     }
     #[inline(always)]
-    unsafe fn store<S: Source<M>>(x: [M::V; 4], held: &[M::V; 4], runs: Runs<'_>, dst: *mut u8, data: &Data) {
+    unsafe fn store<S: Source<M>>(
+        m: M,
+        x: [M::V; 4],
+        held: &[M::V; 4],
+        runs: Runs<'_>,
+        dst: *mut u8,
+        data: &Data,
+    ) {
         // SAFETY: as the caller's.
         unsafe {
-            let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(M::mul(x[k], held[k])));
-            let near = M::any_without(each!(forms, |[_, second]| second), T::NEAR);
-            let mut covered = store::<M, S, T>(each!(forms, |[first, _]| first), dst);
+            let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(m, m.mul(x[k], held[k])));
+            let near = m.any_without(each!(forms, |[_, second]| second), T::NEAR);
+            let mut covered = store::<M, S, T>(m, each!(forms, |[first, _]| first), dst);
             if near {
-                let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(runs.0, i));
-                let q = each!([0, 1, 2, 3], |k| Exact::<BLOCK>::step::<M>(x[k], &factors[k]));
-                covered &= store::<M, S, T>(each!(q, |q| T::exact::<M>(q)), dst);
+                let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(m, runs.0, i));
+                let q = each!([0, 1, 2, 3], |k| Exact::<BLOCK>::step::<M>(m, x[k], &factors[k]));
+                covered &= store::<M, S, T>(m, each!(q, |q| T::exact::<M>(m, q)), dst);
             }
             if !covered {
-                let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(runs.0, i));
-                store_general::<M, S, Stored<Exact<BLOCK>, T::General>>(x, &factors, runs, dst, data);
+                let factors = each!(runs.1, |i| Exact::<BLOCK>::factors::<M, false>(m, runs.0, i));
+                store_general::<M, S, Stored<Exact<BLOCK>, T::General>>(m, x, &factors, runs, dst, data);
             }
         }
     }
@@ -342,12 +333,13 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
     const BITS: usize = T::General::BITS;
     type Held = [M::V; 3];
     #[inline(always)]
-    unsafe fn hold(factors: &Factors<'_>, i: usize) -> [M::V; 3] {
+    unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
-        unsafe { Times::factors::<M, false>(factors, i) }
+        unsafe { Times::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
     unsafe fn store<S: Source<M>>(
+        m: M,
         x: [M::V; 4],
         held: &[[M::V; 3]; 4],
         runs: Runs<'_>,
@@ -356,9 +348,9 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
     ) {
         // SAFETY: as the caller's.
         unsafe {
-            let q = each!([0, 1, 2, 3], |k| T::exact::<M>(Times::step::<M>(x[k], &held[k])));
-            if !store::<M, S, T>(q, dst) {
-                store_general::<M, S, Stored<Times, T::General>>(x, held, runs, dst, data);
+            let q = each!([0, 1, 2, 3], |k| T::exact::<M>(m, Times::step::<M>(m, x[k], &held[k])));
+            if !store::<M, S, T>(m, q, dst) {
+                store_general::<M, S, Stored<Times, T::General>>(m, x, held, runs, dst, data);
             }
         }
     }

@@ -69,6 +69,7 @@ pub(crate) const fn is_rounded(from: DType, to: DType) -> bool {
 /// As [`KernelFn`], and the kernel found is one of the same pair.
 #[inline(always)]
 pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
+    m: M,
     src: *const u8,
     dst: *mut u8,
     n: usize,
@@ -81,35 +82,34 @@ pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
     let mut i = 0;
     // SAFETY: as the caller's: blocks begin at an element and end at the last one or before, and so do runs.
     unsafe {
-        let all = |byte: u8| M::splat(0x0101_0101 * byte as u32);
+        let all = |byte: u8| m.splat(0x0101_0101 * byte as u32);
         while i < n {
             while n - i >= M::BLOCK {
-                let x = M::load_16::<false>(src.add(2 * i), M::BLOCK);
-                let m = magnitudes::<M>(x);
-                let mut codes = m;
+                let x = m.load_16::<false>(src.add(2 * i), M::BLOCK);
+                let abs = magnitudes::<M>(m, x);
+                let mut codes = abs;
                 for k in 0..2 {
-                    let value = M::sub_saturating_16(m[k], M::splat_16(r.below));
-                    let (addend, negative) = (M::splat_16(r.addend), M::splat_16(r.negative));
-                    let value =
-                        M::add_saturating_16(value, M::xor_masked(addend, M::signs_16(x[k]), negative));
-                    let power = M::splat_16(w.power);
-                    let upper = M::mulhrs(M::add_saturating_16(value, M::splat_16(r.upper)), power);
-                    codes[k] = M::odd(M::mulhrs(value, power), upper);
+                    let value = m.sub_saturating_16(abs[k], m.splat_16(r.below));
+                    let (addend, negative) = (m.splat_16(r.addend), m.splat_16(r.negative));
+                    let value = m.add_saturating_16(value, m.xor_masked(addend, m.signs_16(x[k]), negative));
+                    let power = m.splat_16(w.power);
+                    let upper = m.mulhrs(m.add_saturating_16(value, m.splat_16(r.upper)), power);
+                    codes[k] = m.odd(m.mulhrs(value, power), upper);
                 }
-                let codes = M::pack_unsigned(codes[0], codes[1]);
-                let largest = M::max_16(m[0], m[1]);
-                if M::any_from_or_above(codes, r.first, r.count, largest, M::splat_16(w.number)) {
+                let codes = m.pack_unsigned(codes[0], codes[1]);
+                let largest = m.max_16(abs[0], abs[1]);
+                if m.any_from_or_above(codes, r.first, r.count, largest, m.splat_16(w.number)) {
                     break;
                 }
-                let codes = M::min_8(codes, all(w.limit_code.wrapping_add(r.zero)));
-                let codes = M::sub_saturating_8(codes, all(r.zero));
-                let signs = M::pack_sign_16(x);
+                let codes = m.min_8(codes, all(w.limit_code.wrapping_add(r.zero)));
+                let codes = m.sub_saturating_8(codes, all(r.zero));
+                let signs = m.pack_sign_16(x);
                 let codes = if FNUZ {
-                    M::sign_nonzero(codes, M::and(signs, all(0x80)))
+                    m.sign_nonzero(codes, m.and(signs, all(0x80)))
                 } else {
-                    M::xor_masked(codes, M::shr_16(signs, sign.leading_zeros()), all(sign))
+                    m.xor_masked(codes, m.shr_16(signs, sign.leading_zeros()), all(sign))
                 };
-                M::store_8::<false>(dst.add(i), M::in_order::<true>(codes), M::BLOCK);
+                m.store_8::<false>(dst.add(i), m.in_order::<true>(codes), M::BLOCK);
                 i += M::BLOCK;
             }
             let run = if n - i < super::RUN { n - i } else { super::RUN };

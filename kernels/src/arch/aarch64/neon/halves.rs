@@ -5,12 +5,13 @@
 
 use super::{env::instructions, fine, simd::Neon};
 use crate::{
-    data::{Data, Encoder},
+    data::Data,
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::Format,
+    format::{Encoder, Format},
     table::KernelFn,
     vector::{
+        Simd,
         lanes::{
             Halves, LaneOps, Lanes,
             int::Ints16,
@@ -22,10 +23,12 @@ use crate::{
             truths, two,
         },
         small::{self, Family},
-        Simd,
     },
 };
-use core::{arch::{aarch64::*, asm}, marker::PhantomData};
+use core::{
+    arch::{aarch64::*, asm},
+    marker::PhantomData,
+};
 
 /// The token of kernels here.
 pub(super) type Half = Neon<{ fine::FP16 }>;
@@ -230,7 +233,11 @@ impl<const MODE: u8> Codes<Half> for Signed<MODE> {
 pub(super) const fn kernel<D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
     macro_rules! byte {
         ($codes:ty, $bits:literal) => {
-            if PACKED { run::<Half, Plain, Byte<$codes, $bits>, true> } else { run::<Half, Plain, Byte<$codes, 8>, true> }
+            if PACKED {
+                run::<Half, Plain, Byte<$codes, $bits>, true>
+            } else {
+                run::<Half, Plain, Byte<$codes, 8>, true>
+            }
         };
     }
     Some(match D::DTYPE {

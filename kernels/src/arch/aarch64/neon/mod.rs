@@ -23,8 +23,9 @@ use crate::{
         self,
         lanes::{
             byte::{Limited, Masked},
+            rounded,
             run::run,
-            rounded, select::{self, Tokens},
+            select::{self, Tokens},
             target::{Byte, Found, Int},
         },
     },
@@ -60,10 +61,22 @@ macro_rules! with_tokens {
         const FP16: u8 = fine::FP16;
         const BOTH: u8 = fine::BF16 | fine::FP16;
         match $fine {
-            BF16 => { type $tokens = Features<BF16>; $body }
-            FP16 => { type $tokens = Features<FP16>; $body }
-            BOTH => { type $tokens = Features<BOTH>; $body }
-            _ => { type $tokens = Features<0>; $body }
+            BF16 => {
+                type $tokens = Features<BF16>;
+                $body
+            }
+            FP16 => {
+                type $tokens = Features<FP16>;
+                $body
+            }
+            BOTH => {
+                type $tokens = Features<BOTH>;
+                $body
+            }
+            _ => {
+                type $tokens = Features<0>;
+                $body
+            }
         }
     }};
 }
@@ -169,7 +182,9 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     let found = fine::found();
     let table = &TABLES[found as usize];
     let half = found & fine::FP16 != 0 && from.dtype() == DType::Float16;
-    if half && !from.is_packed() && !to.is_packed()
+    if half
+        && !from.is_packed()
+        && !to.is_packed()
         && let Some(run) = halves::rounded(to.dtype(), rules)
     {
         let (_, direction) = rounded::mode(rules);

@@ -43,13 +43,19 @@ macro_rules! narrow {
     ($name:ident, $fit:ident, $low:ident, $signed:ident, $signed_high:ident, $to_unsigned:ident, $to_unsigned_high:ident,
         $unsigned:ident, $unsigned_high:ident) => {
         #[inline(always)]
-        fn $name<const SATURATE: bool, const FROM: bool, const TO: bool>(self, a: Self::V, b: Self::V) -> Self::V {
+        fn $name<const SATURATE: bool, const FROM: bool, const TO: bool>(
+            self,
+            a: Self::V,
+            b: Self::V,
+        ) -> Self::V {
             let n = self.neon;
             match (SATURATE, FROM, TO) {
                 (false, ..) => cast(n.$low(cast(a), cast(b))),
                 (true, true, true) => cast(n.$signed_high(n.$signed(cast(a)), cast(b))),
                 (true, true, false) => cast(n.$to_unsigned_high(n.$to_unsigned(cast(a)), cast(b))),
-                (true, false, _) => self.$fit::<false, TO>(cast(n.$unsigned_high(n.$unsigned(cast(a)), cast(b)))),
+                (true, false, _) => {
+                    self.$fit::<false, TO>(cast(n.$unsigned_high(n.$unsigned(cast(a)), cast(b))))
+                }
             }
         }
     };
@@ -325,10 +331,6 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
     }
 
     #[inline(always)]
-    fn mul_add_env_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V {
-        self.mul_add_f32(c, a, b)
-    }
-    #[inline(always)]
     fn round_env_f32(self, x: Self::V) -> Self::V {
         self.round_f32(x)
     }
@@ -366,7 +368,8 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
             cast(self.bf16_by_instruction(a, b))
         } else {
             // Just under half a unit, and the last kept bit: a carry exactly when nearest-even goes up.
-            let up = |x| n.vaddq_u32(n.vandq_u32(n.vshrq_n_u32::<16>(x), n.vdupq_n_u32(1)), n.vdupq_n_u32(0x7FFF));
+            let up =
+                |x| n.vaddq_u32(n.vandq_u32(n.vshrq_n_u32::<16>(x), n.vdupq_n_u32(1)), n.vdupq_n_u32(0x7FFF));
             n.vaddhn_high_u32(n.vaddhn_u32(a, up(a)), b, up(b))
         };
         let ordered = |x: uint32x4_t| cast(n.vceqq_f32(cast(x), cast(x)));
@@ -413,9 +416,8 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
     #[inline(always)]
     fn f64_of_int32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2] {
         let n = self.neon;
-        self.widen_32::<SIGNED>(x).map(|x| {
-            cast(if SIGNED { n.vcvtq_f64_s64(cast(x)) } else { n.vcvtq_f64_u64(cast(x)) })
-        })
+        self.widen_32::<SIGNED>(x)
+            .map(|x| cast(if SIGNED { n.vcvtq_f64_s64(cast(x)) } else { n.vcvtq_f64_u64(cast(x)) }))
     }
     #[inline(always)]
     fn f64_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Doubles<Self> {

@@ -103,7 +103,7 @@ impl<S: Format, Q: Lookup<Neon, E>, const E: usize, const BITS: usize> Source<Ne
     const BITS: usize = BITS;
     type Table = [Q::Entries; 2];
     #[inline(always)]
-    unsafe fn table(m: Neon, _: &Data) -> Self::Table {
+    fn table(m: Neon, _: &Data) -> Self::Table {
         To16::<Saturating<S, f32>, Q, E, BITS>::entries(m)
     }
     #[inline(always)]
@@ -128,7 +128,7 @@ impl Source<Neon> for Integers {
     const BITS: usize = 8;
     type Table = ();
     #[inline(always)]
-    unsafe fn table(_: Neon, _: &Data) {}
+    fn table(_: Neon, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: Neon, (): &(), p: *const u8) -> [uint32x4_t; 4] {
         // SAFETY: the caller's block is a register.

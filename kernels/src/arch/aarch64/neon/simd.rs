@@ -57,13 +57,22 @@ impl<const FINE: u8> Simd for Neon<FINE> {
         select_eq(a, b, yes, no) = n.vbslq_u32(n.vceqq_u32(a, b), yes, no);
         pack_high_halves(a, b) = n.vuzp2q_u16(cast(a), cast(b));
         sign_nonzero(code, sign) = n.vorrq_u8(cast(code), n.vbicq_u8(cast(sign), n.vceqzq_u8(cast(code))));
-        // Packing keeps the order.
-        <const APART: bool> in_order(x) = x;
+
+
     }
 
     #[inline(always)]
+    fn fma_env(self, a: uint32x4_t, b: uint32x4_t, c: uint32x4_t) -> uint32x4_t {
+        self.mul_add_f32(c, a, b)
+    }
+    #[inline(always)]
     fn splat(self, x: u32) -> uint32x4_t {
         self.neon.vdupq_n_u32(x)
+    }
+    /// Packing keeps the order.
+    #[inline(always)]
+    fn in_order<const APART: bool>(self, x: uint32x4_t) -> uint32x4_t {
+        x
     }
     #[inline(always)]
     fn any_nan(self, x: [uint32x4_t; 4]) -> bool {
@@ -104,7 +113,10 @@ impl<const FINE: u8> Blocks for Neon<FINE> {
         <const BY: u32> shl(a) = n.vshlq_u32(a, n.vdupq_n_s32(BY as i32));
     }
     #[inline(always)]
-    fn pack_saturated<const APART: bool, const SIGNED: bool>(self, [a, b, c, d]: [uint32x4_t; 4]) -> uint32x4_t {
+    fn pack_saturated<const APART: bool, const SIGNED: bool>(
+        self,
+        [a, b, c, d]: [uint32x4_t; 4],
+    ) -> uint32x4_t {
         let [x, y] = two!([(a, b), (c, d)], |(a, b)| self.narrow_32::<true, true, true>(a, b));
         self.narrow_16::<true, true, SIGNED>(x, y)
     }

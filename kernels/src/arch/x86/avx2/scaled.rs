@@ -41,13 +41,13 @@ impl Words for Avx2 {
         };
     }
     #[inline(always)]
-    unsafe fn shr_16<const BY: i32>(a: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn shr_16<const BY: i32>(self, a: __m256i) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm256_srli_epi16::<BY>(a) }
     }
     #[inline(always)]
-    unsafe fn any_without(x: [__m256i; 4], bits: u32) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_without(self, x: [__m256i; 4], bits: u32) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let [a, b, c, d] = each!(x, |x| _mm256_and_si256(x, _mm256_set1_epi32(bits as i32)));
             let least = _mm256_min_epu32(_mm256_min_epu32(a, b), _mm256_min_epu32(c, d));
@@ -55,26 +55,26 @@ impl Words for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn any_equal_16([a, b]: [__m256i; 2], y: __m256i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_equal_16(self, [a, b]: [__m256i; 2], y: __m256i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let equal = _mm256_or_si256(_mm256_cmpeq_epi16(a, y), _mm256_cmpeq_epi16(b, y));
             _mm256_movemask_epi8(equal) != 0
         }
     }
     #[inline(always)]
-    unsafe fn pack_16<const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn pack_16<const SIGNED: bool>(self, [a, b]: [__m256i; 2]) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe { if SIGNED { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) } }
     }
     #[inline(always)]
-    unsafe fn any_full(x: __m256i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_full(self, x: __m256i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm256_movemask_epi8(_mm256_cmpeq_epi8(x, _mm256_set1_epi8(-1))) != 0 }
     }
     #[inline(always)]
-    unsafe fn renumber(x: __m256i, first: u8, last: u8, by: u8) -> (__m256i, bool) {
-        // SAFETY: the caller's promise.
+    fn renumber(self, x: __m256i, first: u8, last: u8, by: u8) -> (__m256i, bool) {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let none = _mm256_cmpeq_epi8(x, _mm256_setzero_si256());
             // Those below the first one wrap around.
@@ -85,7 +85,7 @@ impl Words for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn store_codes<const APART: bool, const PACKED: bool>(dst: *mut u8, mut x: __m256i) {
+    unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, mut x: __m256i) {
         // SAFETY: the caller's promise.
         unsafe {
             if !APART {
@@ -97,7 +97,7 @@ impl Words for Avx2 {
                 );
                 x = _mm256_shuffle_epi8(x, gather);
             }
-            let x = Self::in_order::<APART>(x);
+            let x = self.in_order::<APART>(x);
             if PACKED { store_packed::<4>(dst, x) } else { _mm256_storeu_si256(dst.cast(), x) }
         }
     }

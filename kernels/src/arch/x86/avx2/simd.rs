@@ -115,8 +115,8 @@ impl Simd for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn max_across<const K: u32>(a: __m256i, b: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn max_across<const K: u32>(self, a: __m256i, b: __m256i) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             match K {
                 0 => _mm256_max_epu32(_mm256_unpacklo_epi32(a, b), _mm256_unpackhi_epi32(a, b)),
@@ -129,8 +129,8 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn in_order<const APART: bool>(x: __m256i) -> __m256i {
-        // SAFETY: the caller's promise. Two halves of each of two registers, or two quarters of each of four.
+    fn in_order<const APART: bool>(self, x: __m256i) -> __m256i {
+        // SAFETY: the token proves the instructions. Two halves of each of two registers, or two quarters of each of four.
         unsafe {
             if APART {
                 _mm256_permute4x64_epi64::<0b11_01_10_00>(x)
@@ -140,16 +140,16 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn pack_low<const APART: bool>(x: [__m256i; 4]) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn pack_low<const APART: bool>(self, x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let x = each!(x, |x| _mm256_and_si256(x, _mm256_set1_epi32(0xFF)));
             _mm256_packus_epi16(_mm256_packus_epi32(x[0], x[1]), _mm256_packus_epi32(x[2], x[3]))
         }
     }
     #[inline(always)]
-    unsafe fn pack_counts<const APART: bool>(x: [__m256i; 4], mantissa: u32, field: u32) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn pack_counts<const APART: bool>(self, x: [__m256i; 4], mantissa: u32, field: u32) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             // The code and the constant above the lowest bits of words that saturation cannot reach.
             let weights = _mm256_set1_epi32(1 << 16 | 128 >> mantissa);
@@ -163,18 +163,18 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn pack_sign<const APART: bool>(x: [__m256i; 4]) -> __m256i {
-        // SAFETY: the caller's promise. Saturation keeps the sign.
+    fn pack_sign<const APART: bool>(self, x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the token proves the instructions. Saturation keeps the sign.
         unsafe { _mm256_packs_epi16(_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])) }
     }
     #[inline(always)]
-    unsafe fn shr<const BY: u32>(a: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn shr<const BY: u32>(self, a: __m256i) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm256_srl_epi32(a, _mm_cvtsi32_si128(BY as i32)) }
     }
     #[inline(always)]
-    unsafe fn any_nan(x: [__m256i; 4]) -> bool {
-        // SAFETY: the caller's promise. Two registers are ordered if no lane of either is NaN.
+    fn any_nan(self, x: [__m256i; 4]) -> bool {
+        // SAFETY: the token proves the instructions. Two registers are ordered if no lane of either is NaN.
         unsafe {
             let x = each!(x, |x| _mm256_castsi256_ps(x));
             let unordered = _mm256_cmp_ps::<_CMP_UNORD_Q>(x[0], x[1]);
@@ -182,12 +182,12 @@ impl Simd for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
+    unsafe fn copy_in(self, src: *const u8, len: usize, dst: *mut u8, whole: usize) {
         // SAFETY: as the caller's.
         unsafe { short::copy_in(src, len, dst, whole) }
     }
     #[inline(always)]
-    unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
+    unsafe fn copy_out(self, src: *const u8, len: usize, dst: *mut u8) {
         // SAFETY: as the caller's.
         unsafe { short::copy_out(src, len, dst) }
     }
@@ -202,18 +202,18 @@ impl Blocks for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn pack_saturated<const APART: bool, const SIGNED: bool>(x: [__m256i; 4]) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn pack_saturated<const APART: bool, const SIGNED: bool>(self, x: [__m256i; 4]) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let [low, high] = [_mm256_packs_epi32(x[0], x[1]), _mm256_packs_epi32(x[2], x[3])];
             let x = if SIGNED { _mm256_packs_epi16(low, high) } else { _mm256_packus_epi16(low, high) };
-            Self::in_order::<APART>(x)
+            self.in_order::<APART>(x)
         }
     }
 
     #[inline(always)]
-    unsafe fn any_low_half(x: [__m256i; 4], low: __m256i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_low_half(self, x: [__m256i; 4], low: __m256i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let equal = each!(x, |x| _mm256_cmpeq_epi16(x, low));
             let equal =
@@ -223,44 +223,44 @@ impl Blocks for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn shl<const BY: u32>(a: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn shl<const BY: u32>(self, a: __m256i) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm256_sll_epi32(a, _mm_cvtsi32_si128(BY as i32)) }
     }
 
     #[inline(always)]
-    unsafe fn load_32<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_32<const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| load(p, k)) }
     }
     #[inline(always)]
-    unsafe fn load_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 2] {
+    unsafe fn load_16<const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 2] {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1], |k| load(p, k)) }
     }
     #[inline(always)]
-    unsafe fn load_high_16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_high_16<const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_8_of_16(p, k)))) }
     }
 
     #[inline(always)]
-    unsafe fn store_8<const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
+    unsafe fn store_8<const PART: bool>(self, p: *mut u8, x: __m256i, _: usize) {
         // SAFETY: the caller's promise.
         unsafe { store(p, x, 0) }
     }
     #[inline(always)]
-    unsafe fn store_packed<const BITS: u32, const PART: bool>(p: *mut u8, x: __m256i, _: usize) {
+    unsafe fn store_packed<const BITS: u32, const PART: bool>(self, p: *mut u8, x: __m256i, _: usize) {
         // SAFETY: the caller's promise.
         unsafe { store_packed::<BITS>(p, x) }
     }
     #[inline(always)]
-    unsafe fn store_16<const PART: bool>(p: *mut u8, x: [__m256i; 2], _: usize) {
+    unsafe fn store_16<const PART: bool>(self, p: *mut u8, x: [__m256i; 2], _: usize) {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1], |k| store(p, x[k], k)) };
     }
     #[inline(always)]
-    unsafe fn store_32<const PART: bool>(p: *mut u8, x: [__m256i; 4], _: usize) {
+    unsafe fn store_32<const PART: bool>(self, p: *mut u8, x: [__m256i; 4], _: usize) {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| store(p, x[k], k)) };
     }
@@ -281,7 +281,7 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn lane_split(x: [__m256i; 2]) -> [__m256i; 4] {
+    fn lane_split(self, x: [__m256i; 2]) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             let zero = _mm256_setzero_si256();
@@ -292,7 +292,7 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_int16<const SIGNED: bool, const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
@@ -304,13 +304,14 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_f16<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_f16<const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe { each!([0, 1, 2, 3], |k| _mm256_castps_si256(_mm256_cvtph_ps(load_8_of_16(p, k)))) }
     }
 
     #[inline(always)]
     unsafe fn load_int32<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        self,
         p: *const u8,
         _: usize,
     ) -> [__m256i; 4] {
@@ -319,7 +320,7 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_f64<const CLAMPED: bool, const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| join(
@@ -331,6 +332,7 @@ impl Casts for Avx2 {
 
     #[inline(always)]
     unsafe fn load_int64<const SIGNED: bool, const ODD: bool, const PART: bool>(
+        self,
         p: *const u8,
         _: usize,
     ) -> [__m256i; 4] {
@@ -361,7 +363,7 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn load_c128<const PART: bool>(p: *const u8, _: usize) -> [__m256i; 4] {
+    unsafe fn load_c128<const PART: bool>(self, p: *const u8, _: usize) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             each!([0, 1, 2, 3], |k| {
@@ -376,6 +378,7 @@ impl Casts for Avx2 {
 
     #[inline(always)]
     unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+        self,
         p: *mut u8,
         x: [__m256i; 4],
         n: usize,
@@ -390,7 +393,7 @@ impl Casts for Avx2 {
                     _mm256_set_m128i(b, a)
                 }
             });
-            Self::store_16::<PART>(p, [low, high], n);
+            self.store_16::<PART>(p, [low, high], n);
         }
     }
 }

@@ -42,7 +42,7 @@ impl Lanes16 for Avx2 {
         signs_16(a) = _mm256_srai_epi16::<15>(a);
         shr_8_16(a) = _mm256_srli_epi16::<8>(a);
         upper_bytes(a, b) = {
-            Self::in_order::<true>(_mm256_packus_epi16(Self::shr_8_16(a), Self::shr_8_16(b)))
+            self.in_order::<true>(_mm256_packus_epi16(self.shr_8_16(a), self.shr_8_16(b)))
         };
         splat_16(x: u16) = _mm256_set1_epi16(x as i16);
         add_16(a, b) = _mm256_add_epi16(a, b);
@@ -62,15 +62,15 @@ impl Lanes16 for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn powers<const MANTISSA: u32>(power: u16) -> __m256i {
+    fn powers<const MANTISSA: u32>(self, power: u16) -> __m256i {
         let first = (power >> (14 - MANTISSA)).leading_zeros() as usize - 10;
         debug_assert!(first < 6);
-        // SAFETY: the caller's promise; 16 bytes follow any of the six powers.
+        // SAFETY: the token proves the instructions. 16 bytes follow any of the six powers.
         unsafe { _mm256_broadcastsi128_si256(_mm_loadu_si128(POWERS.as_ptr().add(first).cast())) }
     }
     #[inline(always)]
-    unsafe fn power<const MANTISSA: u32>(powers: __m256i, distance: __m256i) -> __m256i {
-        // SAFETY: the caller's promise.
+    fn power<const MANTISSA: u32>(self, powers: __m256i, distance: __m256i) -> __m256i {
+        // SAFETY: the token proves the instructions.
         unsafe {
             // Distances of 16 and more, and the upper bytes, get the top bit, which looks zero up.
             let index = match MANTISSA {
@@ -86,16 +86,16 @@ impl Lanes16 for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn any_above(x: __m256i, than: __m256i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_above(self, x: __m256i, than: __m256i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let above = _mm256_cmpgt_epi16(x, than);
             _mm256_testz_si256(above, above) == 0
         }
     }
     #[inline(always)]
-    unsafe fn any_from_1(x: __m256i, to: u8) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_from_1(self, x: __m256i, to: u8) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let less = _mm256_sub_epi8(x, _mm256_set1_epi8(1));
             let below = _mm256_subs_epu8(_mm256_set1_epi8(to as i8), less);
@@ -103,8 +103,8 @@ impl Lanes16 for Avx2 {
         }
     }
     #[inline(always)]
-    unsafe fn any_from_or_above(x: __m256i, first: u8, count: u8, m: __m256i, than: __m256i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_from_or_above(self, x: __m256i, first: u8, count: u8, m: __m256i, than: __m256i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let less = _mm256_sub_epi8(x, _mm256_set1_epi8(first as i8));
             let below = _mm256_subs_epu8(_mm256_set1_epi8(count as i8), less);

@@ -47,36 +47,36 @@ impl Words for Avx512<true, false> {
         };
     }
     #[inline(always)]
-    unsafe fn shr_16<const BY: i32>(a: __m512i) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn shr_16<const BY: i32>(self, a: __m512i) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_srl_epi16(a, _mm_cvtsi32_si128(BY)) }
     }
     #[inline(always)]
-    unsafe fn any_without(x: [__m512i; 4], bits: u32) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_without(self, x: [__m512i; 4], bits: u32) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let [a, b, c, d] = each!(x, |x| _mm512_testn_epi32_mask(x, _mm512_set1_epi32(bits as i32)));
             (a | b) | (c | d) != 0
         }
     }
     #[inline(always)]
-    unsafe fn any_equal_16([a, b]: [__m512i; 2], y: __m512i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_equal_16(self, [a, b]: [__m512i; 2], y: __m512i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_cmpeq_epi16_mask(a, y) | _mm512_cmpeq_epi16_mask(b, y) != 0 }
     }
     #[inline(always)]
-    unsafe fn pack_16<const SIGNED: bool>([a, b]: [__m512i; 2]) -> __m512i {
-        // SAFETY: the caller's promise.
+    fn pack_16<const SIGNED: bool>(self, [a, b]: [__m512i; 2]) -> __m512i {
+        // SAFETY: the token proves the instructions.
         unsafe { if SIGNED { _mm512_packs_epi16(a, b) } else { _mm512_packus_epi16(a, b) } }
     }
     #[inline(always)]
-    unsafe fn any_full(x: __m512i) -> bool {
-        // SAFETY: the caller's promise.
+    fn any_full(self, x: __m512i) -> bool {
+        // SAFETY: the token proves the instructions.
         unsafe { _mm512_cmpeq_epi8_mask(x, _mm512_set1_epi8(-1)) != 0 }
     }
     #[inline(always)]
-    unsafe fn renumber(x: __m512i, first: u8, last: u8, by: u8) -> (__m512i, bool) {
-        // SAFETY: the caller's promise.
+    fn renumber(self, x: __m512i, first: u8, last: u8, by: u8) -> (__m512i, bool) {
+        // SAFETY: the token proves the instructions.
         unsafe {
             let some = _mm512_test_epi8_mask(x, x);
             // Those below the first one wrap around.
@@ -86,7 +86,7 @@ impl Words for Avx512<true, false> {
         }
     }
     #[inline(always)]
-    unsafe fn store_codes<const APART: bool, const PACKED: bool>(dst: *mut u8, x: __m512i) {
+    unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, x: __m512i) {
         // SAFETY: the caller's promise.
         unsafe {
             let x = in_order(x, const { &order(APART, PACKED) });

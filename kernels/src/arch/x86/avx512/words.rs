@@ -61,10 +61,10 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
         shr_8_16(a) = _mm512_srli_epi16::<8>(a);
         upper_bytes(a, b) = if PERMUTES {
             // In order.
-            Self::pack_sign_16([a, b])
+            self.pack_sign_16([a, b])
         } else {
-            let bytes = _mm512_packus_epi16(Self::shr_8_16(a), Self::shr_8_16(b));
-            Self::in_order::<true>(bytes)
+            let bytes = _mm512_packus_epi16(self.shr_8_16(a), self.shr_8_16(b));
+            self.in_order::<true>(bytes)
         };
         splat_16(x: u16) = _mm512_set1_epi16(x as i16);
         add_16(a, b) = _mm512_add_epi16(a, b);
@@ -126,7 +126,7 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
         // SAFETY: the caller's promise.
         unsafe {
             let less = _mm512_sub_epi8(x, _mm512_set1_epi8(first as i8));
-            (_mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(count as i8)) != 0) | Self::any_above(m, than)
+            (_mm512_cmplt_epu8_mask(less, _mm512_set1_epi8(count as i8)) != 0) | self.any_above(m, than)
         }
     }
 }

@@ -105,7 +105,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
                 let others = each!(x, |x| _mm512_fpclass_ps_mask::<SUBNORMAL_OR_NAN>(_mm512_castsi512_ps(x)));
                 others[0] | others[1] | others[2] | others[3] != 0
             } else {
-                Self::any_nan(x)
+                self.any_nan(x)
             };
             let mut x = x;
             if others {
@@ -265,7 +265,7 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
                     _mm512_inserti64x4::<1>(a, b)
                 }
             });
-            Self::store_16::<PART>(p, [low, high], n);
+            self.store_16::<PART>(p, [low, high], n);
         }
     }
 }
