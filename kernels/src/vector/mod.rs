@@ -81,7 +81,9 @@ pub(crate) trait Simd: Copy + 'static {
     fn max_i(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a * b + c`, rounded once: exact, or in the default environment.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// `a * b + c`, rounded once in the direction of the environment.
+    /// `a * b`, rounded once.
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a * b + c` where the product is exact, rounded once in the direction of the environment.
     fn fma_env(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a / b`, rounded once.
     fn div(self, a: Self::V, b: Self::V) -> Self::V;

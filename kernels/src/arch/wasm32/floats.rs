@@ -105,10 +105,10 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
         self.f32_of_f64(low, high)
     }
 
-    /// `c + a * b` where the product is exact, in the direction.
+    /// `a * b + c` where the product is exact, in the direction.
     #[inline(always)]
-    pub(super) fn mul_add_env(self, c: v128, a: v128, b: v128) -> v128 {
-        if self.direction().is_some() { self.fused(a, b, c) } else { f32x4_add(c, f32x4_mul(a, b)) }
+    pub(super) fn mul_add_env(self, a: v128, b: v128, c: v128) -> v128 {
+        if self.direction().is_some() { self.fused(a, b, c) } else { f32x4_add(f32x4_mul(a, b), c) }
     }
 
     /// `a + b` of float64, in the direction.

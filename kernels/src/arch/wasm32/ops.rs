@@ -103,7 +103,6 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
         abs_gt_f32(a, b) = f32x4_gt(f32x4_abs(a), f32x4_abs(b));
         min_nan_f32(a, b) = f32x4_min(a, b);
         max_nan_f32(a, b) = f32x4_max(a, b);
-        mul_add_env_f32(c, a, b) = m.mul_add_env(c, a, b);
         mul_sub_f32(c, a, b) = f32x4_sub(c, f32x4_mul(a, b));
         round_env_f32(x) = m.round_env_32(x);
         round_away_f32(x) = {

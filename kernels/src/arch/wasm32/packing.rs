@@ -18,7 +18,7 @@ type Codes = [v128; 2];
 
 /// The halves of bytes, the lower one first.
 #[inline(always)]
-fn nibbles(x: v128) -> Codes {
+pub(super) fn nibbles(x: v128) -> Codes {
     let (low, high) = (v128_and(x, u8x16_splat(0x0F)), u8x16_shr(x, 4));
     [low_8(low, high), high_8(low, high)]
 }

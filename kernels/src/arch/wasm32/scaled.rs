@@ -1,22 +1,44 @@
 //! Scaled casts: the operations on words ([`Words`]).
 
 use super::{
-    packing::pairs,
+    packing::{nibbles, pairs},
     simd::{self, Wasm128, even_8, load, operations, store},
 };
-use crate::vector::{
-    each,
-    scaled::{List, Words},
+use crate::{
+    data::Data,
+    format::*,
+    lut::Saturating,
+    vector::{
+        each,
+        lanes::{
+            Lanes,
+            int::Ints8,
+            lookup::{Direct, Lookup, Magnitude},
+            table::To16,
+            upper_halves,
+        },
+        scaled::{List, Source, Words},
+    },
 };
-use core::arch::wasm32::*;
+use core::{arch::wasm32::*, marker::PhantomData};
 
-impl Words for Wasm128<false> {
+type M = Wasm128<false>;
+
+impl Words for M {
     operations! { m:
         add_16(a, b) = u16x8_add(a, b);
         sub_16(a, b) = u16x8_sub_sat(a, b);
         shr_16<const BY: i32>(a) = u16x8_shr(a, BY as u32);
         min_bytes(a, b) = i8x16_min(a, b);
         upper_halves(a, b) = v128_or(u32x4_shr(a, 16), v128_and(b, u32x4_splat(!0xFFFF)));
+    }
+    #[inline(always)]
+    fn splat_8(self, x: u8) -> v128 {
+        u8x16_splat(x)
+    }
+    #[inline(always)]
+    fn splat_16(self, x: u16) -> v128 {
+        u16x8_splat(x)
     }
     #[inline(always)]
     fn less_one(self, a: v128, index: v128, list: &List) -> v128 {
@@ -73,5 +95,43 @@ impl Words for Wasm128<false> {
                 store(dst, x);
             }
         }
+    }
+}
+
+/// Codes of `BITS` bits that are looked up in the tables of the kernel to float32.
+pub(super) struct Codes<S, Q, const E: usize, const BITS: usize>(PhantomData<(S, Q)>);
+
+/// 8-bit floats with a sign.
+pub(super) type Eight<S> = Codes<S, Magnitude, 128, 8>;
+/// Packed codes of 4 bits.
+pub(super) type Four<S> = Codes<S, Direct<4>, 16, 4>;
+
+impl<S: Format, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> for Codes<S, Q, E, BITS> {
+    const BITS: usize = BITS;
+    type Table = [Q::Entries; 2];
+    #[inline(always)]
+    fn table(m: M, _: &Data) -> Self::Table {
+        To16::<Saturating<S, f32>, Q, E, BITS>::entries(m)
+    }
+    #[inline(always)]
+    unsafe fn load(m: M, tables: &Self::Table, p: *const u8) -> [v128; 4] {
+        // SAFETY: the caller's block: a register, or half of one if it is packed.
+        let codes = unsafe { if BITS == 4 { nibbles(v128_load64_zero(p.cast()))[0] } else { load(p) } };
+        upper_halves(m, To16::<Saturating<S, f32>, Q, E, BITS>::found(m, *tables, codes))
+    }
+}
+
+/// int8.
+pub(super) struct Integers;
+
+impl Source<M> for Integers {
+    const BITS: usize = 8;
+    type Table = ();
+    #[inline(always)]
+    fn table(_: M, _: &Data) {}
+    #[inline(always)]
+    unsafe fn load(m: M, (): &(), p: *const u8) -> [v128; 4] {
+        // SAFETY: the caller's block is a register.
+        Ints8::<M, true>(unsafe { load(p) }).f32(m)
     }
 }

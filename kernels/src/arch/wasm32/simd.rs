@@ -127,8 +127,8 @@ impl<const DIRECTED: bool> Simd for Wasm128<DIRECTED> {
         min_i(a, b) = i32x4_min(a, b);
         max_i(a, b) = i32x4_max(a, b);
         mul(a, b) = f32x4_mul(a, b);
-        mul_add(a, b, c) = f32x4_add(f32x4_mul(a, b), c);
         fma(a, b, c) = m.fused(a, b, c);
+        fma_env(a, b, c) = m.mul_add_env(a, b, c);
         div(a, b) = f32x4_div(a, b);
         nudge(x, excess) = {
             let zero = f32x4_splat(0.0);
