@@ -101,8 +101,8 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
         eq_f32(a, b) = f32x4_eq(a, b);
         abs_ge_f32(a, b) = f32x4_ge(f32x4_abs(a), f32x4_abs(b));
         abs_gt_f32(a, b) = f32x4_gt(f32x4_abs(a), f32x4_abs(b));
-        min_nan_f32(a, b) = f32x4_min(a, b);
-        max_nan_f32(a, b) = f32x4_max(a, b);
+        min_nan_f32(a, b) = f32x4_pmin(a, b);
+        max_nan_f32(a, b) = f32x4_pmax(a, b);
         mul_sub_f32(c, a, b) = f32x4_sub(c, f32x4_mul(a, b));
         round_env_f32(x) = m.round_env_32(x);
         round_away_f32(x) = {
@@ -274,6 +274,7 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
         [a, b, c, d, e, f, g, h].map(|x| u64x2_shl(x, 8 * AT as u32))
     }
 
+    const NAN_KEEPS_SIGN: bool = false;
     /// Limited as floats, integers of up to 16 bits are the last bits of sums: conversions that saturate are slow on x86.
     #[inline(always)]
     fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {

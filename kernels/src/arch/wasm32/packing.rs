@@ -36,7 +36,6 @@ pub(super) fn pairs(x: v128) -> v128 {
 /// `4 * BITS` bytes can be read.
 #[inline(always)]
 pub(super) unsafe fn spread<const BITS: usize>(packed: *const u8) -> Codes {
-    const { assert!(BITS == 2 || BITS == 4 || BITS == 6) };
     // SAFETY: 8, 16, or twice 16 bytes of which 8 are the same: they are the caller's.
     unsafe {
         match BITS {
@@ -70,7 +69,6 @@ pub(super) unsafe fn spread<const BITS: usize>(packed: *const u8) -> Codes {
 /// `4 * BITS` bytes can be written.
 #[inline(always)]
 pub(super) unsafe fn join<const BITS: usize>(packed: *mut u8, [a, b]: Codes) {
-    const { assert!(BITS == 2 || BITS == 4 || BITS == 6) };
     // SAFETY: 8, 16, or 16 and 8 bytes: they are the caller's.
     unsafe {
         match BITS {

@@ -235,9 +235,11 @@ pub(crate) trait LaneOps: Blocks {
     fn abs_ge_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// `|a| > |b|`, false if either is NaN.
     fn abs_gt_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The lesser one; NaN if either is.
+    /// Whether what becomes of NaN by arithmetic is NaN with its sign.
+    const NAN_KEEPS_SIGN: bool = true;
+    /// The lesser one; `a` if that is NaN. `b` is a number.
     fn min_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The greater one; NaN if either is.
+    /// The greater one; `a` if that is NaN. `b` is a number.
     fn max_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// `c - a * b`, where that is exact.
     fn mul_sub_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
