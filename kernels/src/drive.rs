@@ -8,7 +8,7 @@
 //! Both blocks together are a small part of the first-level cache.
 
 use crate::{
-    arch::Tier,
+    arch::TierToken,
     data::{Data, Direction},
     fpenv,
     machine::BLOCK_BYTES,
@@ -59,7 +59,7 @@ unsafe fn call(kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize, data: &
 /// `side` is not plain, and is how `buffer` is stored. The CPU has the tier. `src` is readable for the bytes of `n` elements of
 /// `buffer`, `dst` writable for those of its dtype in byte storage, and the two do not overlap.
 #[inline(always)]
-unsafe fn load(tier: Tier, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn load(tier: TierToken, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
     if side == Side::Packed {
         // SAFETY: these are the bytes of `n` packed elements, and one for each of them; the CPU has the tier.
         unsafe {
@@ -80,7 +80,7 @@ unsafe fn load(tier: Tier, side: Side, buffer: Encoding, src: *const u8, dst: *m
 ///
 /// As [`load`], with the sides exchanged.
 #[inline(always)]
-unsafe fn store(tier: Tier, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
+unsafe fn store(tier: TierToken, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
     if side == Side::Packed {
         // SAFETY: these are a byte for each of `n` elements, and the bytes of as many packed ones; the CPU has the tier.
         unsafe {

@@ -114,7 +114,7 @@ pub use work::{Work, run_work};
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]
 pub mod typed {
-    pub use crate::active::TierToken;
+    pub use crate::arch::TierToken;
     pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 

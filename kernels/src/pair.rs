@@ -8,20 +8,18 @@
 //! The rules are the common ones, those of `CastOptions::RUST`. Everything else goes through [`Kernel`](crate::Kernel).
 
 use crate::{
-    active::TierToken,
-    arch::{self, Tier},
+    arch::{self, TierToken},
     data::Data,
     drive::Stack,
     dtype::{DType, NOT_BUILT, Spec, for_each_dtype},
     exact::Rules,
     format::*,
     fpenv,
-    kernel::obeys_environment,
     machine::{BLOCK_BYTES, BLOCK_ELEMENTS},
     one::assert_size,
     steps,
     stream::stream,
-    table::{Entry, KernelFn, same_bits},
+    table::{Entry, KernelFn, PairEntry, same_bits},
 };
 use alloc::vec::Vec;
 use core::{marker::PhantomData, mem::MaybeUninit, slice};
@@ -32,7 +30,7 @@ use core::{marker::PhantomData, mem::MaybeUninit, slice};
     reason = "each pair is a static of its own; a reference would be one more to follow"
 )]
 pub(crate) enum Pair {
-    /// One kernel for each variant of the code ([`arch::variant`]).
+    /// One kernel for each variant of the code ([`TierToken::variant`]).
     One([Variant; arch::VARIANTS]),
     /// A kernel to an intermediate dtype, and one from there to the target ([`steps`]).
     Two([Variant; arch::VARIANTS], [Variant; arch::VARIANTS]),
@@ -82,11 +80,10 @@ impl Pair {
 const fn variants<S: Format, D: Format>(saturate: bool) -> [Variant; arch::VARIANTS] {
     let entries = arch::entries::<S, D>(saturate);
     let data = if saturate { Constants::<D, true>::DATA } else { Constants::<D, false>::DATA };
-    let mut variants = [Variant { run: entries[0].1.run, guarded: true, data }; arch::VARIANTS];
+    let mut variants = [Variant { run: entries[0].entry.run, guarded: true, data }; arch::VARIANTS];
     let mut i = 0;
     while i < arch::VARIANTS {
-        let (tiers, Entry { run, table }) = entries[i];
-        let guarded = obeys_environment(tiers, S::DTYPE, D::DTYPE);
+        let PairEntry { entry: Entry { run, table }, guarded } = entries[i];
         variants[i] = Variant { run, guarded, data: Data { table, ..data } };
         i += 1;
     }
@@ -147,55 +144,53 @@ impl Pair {
         n: usize,
         sizes: (usize, usize),
     ) {
-        let variant = arch::variant(tier.tier());
         if n * (sizes.0 + sizes.1) > NEVER_STREAMED {
-            // SAFETY: the caller's memory and sizes; the variant is that of the tier, which the token shows to run here.
-            return unsafe { self.run_large(tier.tier(), variant, src, dst, n, sizes) };
+            // SAFETY: the caller's memory and sizes.
+            return unsafe { self.run_large(tier, src, dst, n, sizes) };
         }
-        // SAFETY: the caller's memory and size; the variant is that of a tier that can run here.
-        unsafe { self.run_small(variant, src, dst, n, sizes) };
+        // SAFETY: the caller's memory and sizes.
+        unsafe { self.run_small(tier, src, dst, n, sizes) };
     }
 
     /// # Safety
     ///
-    /// As [`run`](Self::run); `variant` is that of a tier that can run here.
+    /// As [`run`](Self::run).
     #[inline(always)]
     unsafe fn run_small(
         &'static self,
-        variant: usize,
+        tier: TierToken,
         src: *const u8,
         dst: *mut u8,
         n: usize,
         sizes: (usize, usize),
     ) {
         match self {
-            // SAFETY: the kernel is that of the pair, for a tier that can run here; the memory is the caller's.
-            Pair::One(variants) => unsafe { variants[variant].run(src, dst, n) },
+            // SAFETY: the kernel is that of the pair, for the tier, which the token shows to run here; the memory is the caller's.
+            Pair::One(variants) => unsafe { variants[tier.variant()].run(src, dst, n) },
             // SAFETY: the first kernel reads the pair's source, the second reads what it writes and writes the pair's target
-            // (`Pair::new`); the memory and the sizes are the caller's.
+            // (`Pair::new`); the memory and the sizes are the caller's, and the token shows the tier.
             Pair::Two(first, second) => unsafe {
-                in_two_steps(&first[variant], &second[variant], src, dst, n, sizes)
+                in_two_steps(&first[tier.variant()], &second[tier.variant()], src, dst, n, sizes)
             },
         }
     }
 
     /// # Safety
     ///
-    /// As [`run`](Self::run); `tier` can run here, and `variant` is its variant.
+    /// As [`run`](Self::run).
     #[cold]
     unsafe fn run_large(
         &'static self,
-        tier: Tier,
-        variant: usize,
+        tier: TierToken,
         src: *const u8,
         dst: *mut u8,
         n: usize,
         sizes: (usize, usize),
     ) {
         let bytes = n * (sizes.0 + sizes.1);
-        let Some(tools) = tier.non_temporal().filter(|_| bytes > arch::last_cache()) else {
-            // SAFETY: the memory, the sizes and the variant are the caller's.
-            return unsafe { self.run_small(variant, src, dst, n, sizes) };
+        let Some(tools) = tier.non_temporal().filter(|tools| bytes > (tools.last_cache)()) else {
+            // SAFETY: the memory and the sizes are the caller's.
+            return unsafe { self.run_small(tier, src, dst, n, sizes) };
         };
         // SAFETY: `src` is readable and `dst` writable for `n` elements of these sizes, which are at most `isize::MAX` bytes and do
         // not overlap; nothing is said of what is in `dst`.
@@ -206,8 +201,8 @@ impl Pair {
         // SAFETY: `tier`, whose tools these are, can run here; the slices are the bytes of `n` elements.
         unsafe {
             stream(tools, src, dst, n, bits, |src, dst, count| {
-                // SAFETY: the driver gives the bytes of `count` elements on either side; the variant is the caller's.
-                self.run_small(variant, src.as_ptr(), dst.as_mut_ptr().cast(), count, sizes);
+                // SAFETY: the driver gives the bytes of `count` elements on either side.
+                self.run_small(tier, src.as_ptr(), dst.as_mut_ptr().cast(), count, sizes);
             });
         }
     }

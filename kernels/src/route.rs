@@ -12,10 +12,10 @@
 //! by block ([`drive`](crate::drive)), so that the data between two stages stays in the first-level cache.
 //!
 //! Rules are compared with the common ones after [`Rules::canonical`]. Under common rules the table of the tier selects the kernel.
-//! Under other rules [`Tier::rounded`] does or, for a source of at most a byte, a table of its results that is made with the plan.
+//! Under other rules `rounded` of the [`Backend`](crate::arch::Backend) does or, for a source of at most a byte, a table of its results that is made with the plan.
 
 use crate::{
-    arch::Tier,
+    arch::{Tier, TierToken},
     data::{Data, Direction},
     dtype::DType,
     exact::Rules,
@@ -68,7 +68,7 @@ pub(crate) struct Route {
     pub(crate) to: Encoding,
     /// The dtype that the kernel `run` reads: that of the source, or the intermediate one between two kernels.
     pub(crate) middle: DType,
-    pub(crate) tier: Tier,
+    pub(crate) tier: TierToken,
     pub(crate) way: Way,
     pub(crate) before: Side,
     pub(crate) after: Side,
@@ -131,7 +131,8 @@ fn side(buffer: Encoding, kernel_knows: bool) -> Side {
 impl Route {
     /// The route from `from` to `to` on `tier`; `None` if the tier cannot run here.
     pub(crate) fn new(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Option<Route> {
-        let kernels = tier.table().filter(|_| tier == Tier::Scalar || tier.is_available())?;
+        let tier = TierToken::new(tier).filter(|_| tier.has_kernels())?;
+        let kernels = tier.table();
         let (s, d) = (from.dtype(), to.dtype());
         if !s.is_built() || !d.is_built() {
             return None;
@@ -151,7 +152,7 @@ impl Route {
 
     /// The route through an intermediate dtype that changes no result, between buffers in the byte order of the host.
     fn through(
-        tier: Tier,
+        tier: TierToken,
         kernels: &Table,
         from: Encoding,
         middle: DType,
@@ -172,7 +173,13 @@ impl Route {
 
     /// The route between buffers in the byte order of the host without an intermediate dtype, unless that is float32 under rules that are not
     /// the common ones. `rules` are canonical.
-    fn without_middle(tier: Tier, kernels: &Table, from: Encoding, to: Encoding, rules: &Rules) -> Route {
+    fn without_middle(
+        tier: TierToken,
+        kernels: &Table,
+        from: Encoding,
+        to: Encoding,
+        rules: &Rules,
+    ) -> Route {
         let (s, d) = (from.dtype(), to.dtype());
         let common = Route {
             run: never,
@@ -238,12 +245,12 @@ impl Route {
         let (s, d) = (from.dtype(), to.dtype());
         let packed = from.is_packed() || to.is_packed();
         // The kernel is for byte storage, so packed sides become stages around it.
-        let own = tier.rounded(s.into(), d.into(), rules);
+        let own = tier.rounded()(s.into(), d.into(), rules);
         // Rules that a tier does not know only cost speed: the scalar tier has them.
-        let Some(rounded) = own.or_else(|| Tier::Scalar.rounded(s.into(), d.into(), rules)) else {
+        let Some(rounded) = own.or_else(|| TierToken::SCALAR.rounded()(s.into(), d.into(), rules)) else {
             unreachable!("the scalar tier has a kernel for every rule")
         };
-        let stored = own.filter(|_| packed).and_then(|_| tier.rounded(from, to, rules));
+        let stored = own.filter(|_| packed).and_then(|_| tier.rounded()(from, to, rules));
         let used = stored.unwrap_or(rounded);
         let route = Route {
             run: used.run,
@@ -343,7 +350,7 @@ impl Route {
         let first = self.first.map(|_| Stage::Cast {
             from: self.from.dtype(),
             to: self.middle,
-            by: if self.tier == Tier::Scalar { Family::Scalar } else { Family::Vector },
+            by: if self.tier == TierToken::SCALAR { Family::Scalar } else { Family::Vector },
         });
         let cast = Stage::Cast { from: self.middle, to: self.to.dtype(), by: self.family() };
         let after = match self.after {
@@ -366,7 +373,7 @@ impl Route {
             Family::Copy
         } else if !self.data.table.is_null() {
             Family::Lookup
-        } else if self.borrowed || self.tier == Tier::Scalar {
+        } else if self.borrowed || self.tier == TierToken::SCALAR {
             Family::Scalar
         } else {
             Family::Vector

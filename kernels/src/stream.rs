@@ -32,6 +32,9 @@ pub enum Streaming {
 
 /// The instructions of a tier for non-temporal stores and prefetches.
 pub(crate) struct NonTemporal {
+    /// The bytes read and written above which a cast uses non-temporal stores: those of the last-level cache, as far as a cast may count
+    /// on it.
+    pub(crate) last_cache: fn() -> usize,
     /// Prefetches the lines of this many bytes from an address on into the first-level cache. Any address is allowed.
     pub(crate) prefetch: fn(*const u8, usize),
     /// Stores whole lines.
@@ -151,6 +154,7 @@ mod tests {
     static FENCES: AtomicUsize = AtomicUsize::new(0);
 
     const ORDINARY: NonTemporal = NonTemporal {
+        last_cache: || 0,
         prefetch: |_, _| {},
         store: |src, dst, len| {
             assert!(src.addr() % CACHE_LINE == 0 && dst.addr() % CACHE_LINE == 0 && len % CACHE_LINE == 0);

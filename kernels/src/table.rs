@@ -1,7 +1,7 @@
 //! The cross product: for each tier, overflow rule, source and target, a kernel.
 //!
 //! Rules that are not common (`exact::Rules`) do not multiply the pairs: they are numbers in the data of a kernel, or select one of a
-//! few styles of its body through [`Tier::rounded`](crate::Tier).
+//! few styles of its body through `rounded` of a [`Backend`](crate::arch::Backend).
 
 use crate::{
     data::{Data, Direction},
@@ -48,6 +48,20 @@ impl Entry {
     /// A kernel without a table.
     pub(crate) const fn new(run: KernelFn) -> Self {
         Entry { run, table: core::ptr::null() }
+    }
+}
+
+/// The kernel of a pair whose types are known at compile time.
+#[derive(Clone, Copy)]
+pub(crate) struct PairEntry {
+    pub(crate) entry: Entry,
+    /// Whether the floating-point environment may change its results.
+    pub(crate) guarded: bool,
+}
+
+impl PairEntry {
+    pub(crate) const fn new(entry: Entry, guarded: bool) -> Self {
+        PairEntry { entry, guarded }
     }
 }
 

@@ -8,7 +8,7 @@
 //! bytes for each combination of pair, storage and rules that a program uses. Nothing is made or allocated when a cast runs.
 
 use crate::{
-    arch::Tier,
+    arch::TierToken,
     data::Direction,
     dtype::{COUNT, DType},
     exact::{Rounding, Rules, decode, encode},
@@ -65,31 +65,30 @@ pub(crate) enum Tabled {
 }
 
 /// The key of a table.
-type Key = (Tier, Encoding, Encoding, Rules);
+type Key = (TierToken, Encoding, Encoding, Rules);
 
 /// `[from][to]`
 static KNOWN: [[Kept<Key, Tabled>; COUNT]; COUNT] = [const { [const { Kept::new() }; COUNT] }; COUNT];
 
 /// How a pair of encodings is cast by tables, under any rules. The source has at most a byte.
-pub(crate) fn find(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> &'static Tabled {
+pub(crate) fn find(tier: TierToken, from: Encoding, to: Encoding, rules: &Rules) -> &'static Tabled {
     let known = &KNOWN[from.dtype() as usize][to.dtype() as usize];
     known.get((tier, from, to, *rules), || make(tier, from, to, rules))
 }
 
 #[cold]
-fn make(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Tabled {
+fn make(tier: TierToken, from: Encoding, to: Encoding, rules: &Rules) -> Tabled {
     let (s, d) = (from.dtype(), to.dtype());
     let common = rules.is(&Rules::common(d, rules.saturate));
     if !common && changes_nothing(s, d, rules) {
         return Tabled::Common;
     }
     let halves = are_halves(from, to);
-    let table = tier.table().filter(|_| common);
-    let made = table.is_none_or(|table| matches!(table.find(from, to, rules.saturate), Found::Tabled));
+    let made = !common || matches!(tier.table().find(from, to, rules.saturate), Found::Tabled);
     // Casts from half-bytes to half-bytes need no unpacking.
     if made && !(halves && to.is_packed()) {
         let words = lut::words(s, d, rules);
-        if let Some(made) = tier.tabled(from, to, rules, &words) {
+        if let Some(made) = tier.table().tabled.and_then(|tabled| tabled(from, to, rules, &words)) {
             return Tabled::Kernel(made);
         }
     }
@@ -113,7 +112,13 @@ pub(crate) enum Common {
 }
 
 /// How a pair of encodings is cast under the common `rules`, with the kernels of a tier.
-pub(crate) fn common(tier: Tier, kernels: &Table, from: Encoding, to: Encoding, rules: &Rules) -> Common {
+pub(crate) fn common(
+    tier: TierToken,
+    kernels: &Table,
+    from: Encoding,
+    to: Encoding,
+    rules: &Rules,
+) -> Common {
     let halves = are_halves(from, to);
     match kernels.find(from, to, rules.saturate) {
         // Casts from half-bytes to half-bytes need no unpacking.

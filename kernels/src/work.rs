@@ -1,6 +1,6 @@
 //! Loops of other crates, compiled for the vectors of a tier.
 
-use crate::{active::TierToken, arch};
+use crate::arch::{self, TierToken};
 
 /// A loop that the compiler vectorises.
 ///

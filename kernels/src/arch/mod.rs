@@ -1,200 +1,278 @@
 //! Tiers: the instruction set levels that kernels are built for.
 //!
-//! A tier is one row of [`Tier::ALL`] and one folder of its architecture, whose `mod.rs` detects it: a token
-//! (`pulp::simd_type!`) can only be made after detection and so proves a tier. This file chooses the architecture; below it,
-//! only code that the 32- and 64-bit forms of x86 do not share looks at `cfg(target_arch)` again.
+//! All tiers are rows of one list, [`define_tiers!`], and each has a folder. A row says what is known of a tier on every target; the module that
+//! it names has, in its file `backend.rs`,
+//!
+//! * `BACKENDS`, what the code above calls: a [`Backend`] for each combination of CPU features beyond those of the tier ([`features`]);
+//! * `entries`, the kernels of a pair whose types are known at compile time, one for each backend;
+//! * `run_work`, which compiles a loop for the tier.
+//!
+//! A new tier is a row, a folder, a Cargo feature here and in the root crate, and a `cfg` in `build.rs`. This file and that script look at
+//! `target_arch`; below them, only code that the 32- and 64-bit forms of x86 do not share does again.
 
+mod backend;
+mod environment;
 #[cfg(any(x86_tiers, arm_tiers))]
-mod fine;
+#[cfg(any(x86_tiers, arm_tiers))]
+mod features;
 #[cfg(any(x86_tiers, arm_tiers, wasm_tiers))]
 mod registers;
 pub(crate) mod scalar;
+mod token;
 
-#[cfg(x86_tiers)]
-#[path = "x86/mod.rs"]
-mod native;
 #[cfg(arm_tiers)]
-#[path = "aarch64/mod.rs"]
-mod native;
+mod aarch64;
 #[cfg(wasm_tiers)]
-#[path = "wasm32/mod.rs"]
-mod native;
-/// No tier but the scalar one.
-#[cfg(not(any(x86_tiers, arm_tiers, wasm_tiers)))]
-mod native {
-    pub(super) fn detected(_: super::Tier) -> Option<bool> {
-        None
-    }
-    pub(super) fn table(_: super::Tier) -> Option<&'static super::Table> {
-        None
-    }
-    pub(super) const VARIANTS: usize = 0;
-    pub(super) const fn entries<S: super::Format, D: super::Format>(
-        _: bool,
-    ) -> [(&'static [super::Tier], super::Entry); 0] {
-        []
-    }
-    pub(super) fn owners(tier: super::Tier) -> &'static [super::Tier] {
-        super::alone(tier)
-    }
-    pub(super) fn variant(_: super::Tier) -> usize {
-        0
-    }
-    pub(super) fn features(_: super::Tier) -> &'static [&'static str] {
-        &[]
-    }
-    pub(super) fn packing(_: super::Tier) -> &'static super::Packing {
-        &super::packed::SCALAR
-    }
-    pub(super) fn swaps(_: super::Tier) -> &'static super::order::Swaps {
-        &super::order::SCALAR
-    }
-    pub(super) fn transpose(_: super::Tier) -> &'static super::Transpose {
-        &crate::strided::SCALAR
-    }
-    pub(super) fn non_temporal(_: super::Tier) -> Option<&'static super::NonTemporal> {
-        None
-    }
-    /// # Safety
-    ///
-    /// None: there are only the vectors of the target.
-    pub(super) unsafe fn run_work<W: super::Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
-        W::run(src, dst)
-    }
-    pub(super) fn last_cache() -> usize {
-        usize::MAX
-    }
-    pub(super) fn rounded(
-        _: super::Tier,
-        _: super::Encoding,
-        _: super::Encoding,
-        _: &super::Rules,
-    ) -> Option<super::Rounded> {
-        None
-    }
-    pub(super) fn loops(_: super::Tier, shape: super::Shape) -> super::Loops {
-        super::scalar::loops(shape)
-    }
-    pub(super) fn fused(
-        _: super::Tier,
-        _: super::DType,
-        _: super::Encoding,
-        _: crate::scaled::Step,
-    ) -> Option<crate::scaled::Fused> {
-        None
-    }
-    pub(super) fn decoder(
-        _: super::Tier,
-        _: super::Encoding,
-        _: super::DType,
-        _: crate::scaled::Step,
-    ) -> Option<crate::scaled::Fused> {
-        None
-    }
-    pub(super) fn products(
-        _: super::Tier,
-        _: super::Encoding,
-        _: super::Encoding,
-    ) -> Option<crate::table::KernelFn> {
-        None
-    }
-    pub(super) fn scaled(_: super::Tier) -> Option<&'static crate::scaled::Loops> {
-        None
-    }
-}
+mod wasm32;
+#[cfg(x86_tiers)]
+mod x86;
 
-use crate::{
-    active::TierToken,
-    dtype::DType,
-    exact::Rules,
-    format::{
-        Format,
-        packed::{self, Packing},
-    },
-    loss::{Loops, Shape},
-    order,
-    storage::Encoding,
-    stream::NonTemporal,
-    strided::{self, Transpose},
-    table::{Entry, KernelFn, Rounded, Table},
-    tabled::Made,
-    unknown::UnknownName,
-    work::Work,
-};
+// The kernels of x86 name their instructions so.
+#[cfg(x86_tiers)]
+use x86 as native;
+
+use crate::{format::Format, table::PairEntry, unknown::UnknownName, work::Work};
+use backend::Backend;
 use core::{fmt, str::FromStr};
+pub use token::TierToken;
 
-/// Bytes of the last cache that a cast may count on.
-pub(crate) fn last_cache() -> usize {
-    native::last_cache()
+/// Makes [`Tier`] of the list of all tiers, the weakest first, and what follows from the list. Of a row,
+///
+/// * `architecture` is a `cfg` that is true on the targets that may have the tier;
+/// * `cargo_feature` is a `cfg` that is true if the user wants the tier;
+/// * `built` is a `cfg` that is true if the kernels are in this build (`build.rs`);
+/// * `required` are the features that a CPU has if it has the tier, and `optional` those for which the tier has quicker kernels, both by the
+///   names that Rust knows them by;
+/// * `backend` is the module with the kernels.
+macro_rules! define_tiers {
+    ($(
+        $(#[$doc:meta])*
+        $tier:ident = $name:literal {
+            architecture: $architecture:meta,
+            cargo_feature: $cargo_feature:meta,
+            built: $built:meta,
+            required: [$($required:literal),*],
+            optional: [$($optional:literal),*],
+            backend: $($module:ident)::+,
+        }
+    )*) => {
+        /// An instruction set level, the weakest first.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        #[repr(u8)]
+        #[non_exhaustive]
+        pub enum Tier {
+            $($(#[$doc])* $tier,)*
+        }
+
+        impl Tier {
+            /// All tiers, the weakest first.
+            pub const ALL: &'static [Tier] = &[$(Tier::$tier),*];
+
+            /// The CPU features beyond those of a tier for which some tier has quicker kernels, of all architectures: the names that
+            /// `LANECAST_DISABLE` may hold.
+            pub const FEATURES: &'static [&'static str] = &[$($($optional,)*)*];
+
+            /// Its name everywhere: `"avx512"`.
+            pub const fn name(self) -> &'static str {
+                match self { $(Tier::$tier => $name,)* }
+            }
+
+            /// The features that a CPU has if it has the tier, by the names that Rust knows them by.
+            pub const fn required_features(self) -> &'static [&'static str] {
+                match self { $(Tier::$tier => &[$($required),*],)* }
+            }
+
+            /// Whether it is of this architecture, and its Cargo feature is off.
+            const fn is_left_out(self) -> bool {
+                match self { $(Tier::$tier => cfg!($architecture) && !cfg!($cargo_feature),)* }
+            }
+        }
+
+        /// The backends of each tier that this build has.
+        const BUILT: &[(Tier, &[Backend])] = &[$(
+            #[cfg($built)]
+            (Tier::$tier, &$($module)::+::backend::BACKENDS),
+        )*];
+
+        /// The kernels of a pair of byte storage under the common rules, by variant ([`TierToken::variant`]).
+        pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [PairEntry; VARIANTS] {
+            let tiers: &[&[PairEntry]] = &[$(
+                #[cfg($built)]
+                &$($module)::+::backend::entries::<S, D>(saturate),
+            )*];
+            let (mut entries, mut filled, mut tier) = ([tiers[0][0]; VARIANTS], 0, 0);
+            while tier < tiers.len() {
+                let mut i = 0;
+                while i < tiers[tier].len() {
+                    entries[filled] = tiers[tier][i];
+                    (filled, i) = (filled + 1, i + 1);
+                }
+                tier += 1;
+            }
+            assert!(filled == VARIANTS, "a tier has an entry for each of its backends");
+            entries
+        }
+
+        /// Does work with the vectors of a tier.
+        #[inline]
+        pub(crate) fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+            match tier.tier() {
+                $(
+                    #[cfg($built)]
+                    // SAFETY: the token proves that the CPU has the tier.
+                    Tier::$tier => unsafe { $($module)::+::backend::run_work::<W>(src, dst) },
+                )*
+                // A token is of a tier that is built.
+                #[allow(unreachable_patterns, reason = "a build may have all tiers")]
+                _ => W::run(src, dst),
+            }
+        }
+    };
 }
-
-/// Does work with the vectors of a tier.
-#[inline]
-pub(crate) fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
-    if matches!(tier.tier(), Tier::Scalar) {
-        return W::run(src, dst);
-    }
-    // SAFETY: the token proves that the tier can run here, and it is not the scalar one.
-    unsafe { native::run_work::<W>(src, dst) }
-}
-
-/// In how many variants the code of a pair is there: one per tier and set of CPU features, the scalar one first.
-pub(crate) const VARIANTS: usize = 1 + native::VARIANTS;
-
-/// The kernels of a pair of byte storage under the common rules, by variant, and the tiers that each may come from.
-pub(crate) const fn entries<S: Format, D: Format>(saturate: bool) -> [(&'static [Tier], Entry); VARIANTS] {
-    let scalar: (&[Tier], _) = (&[Tier::Scalar], scalar::typed::<S, D>(saturate));
-    let mut entries = [scalar; VARIANTS];
-    let native = native::entries::<S, D>(saturate);
-    let mut i = 0;
-    while i < native.len() {
-        entries[1 + i] = native[i];
-        i += 1;
-    }
-    entries
-}
-
-/// The variant that runs on a tier that can run here.
-#[inline]
-pub(crate) fn variant(tier: Tier) -> usize {
-    if matches!(tier, Tier::Scalar) { 0 } else { native::variant(tier) }
-}
-
-/// The tiers that the kernels of a tier come from: itself and, where this CPU lacks a finer feature, the one below.
-pub(crate) fn owners(tier: Tier) -> &'static [Tier] {
-    if matches!(tier, Tier::Scalar) { alone(tier) } else { native::owners(tier) }
-}
-
-/// A tier that has all its kernels itself.
-fn alone(tier: Tier) -> &'static [Tier] {
-    core::slice::from_ref(&Tier::ALL[tier as usize])
-}
-
-/// An instruction set level, the weakest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[repr(u8)]
-#[non_exhaustive]
-pub enum Tier {
+define_tiers! {
     /// Plain Rust; every target has it.
-    Scalar,
+    Scalar = "scalar" {
+        architecture: all(),
+        cargo_feature: all(),
+        built: all(),
+        required: [],
+        optional: [],
+        backend: scalar,
+    }
     /// x86 with AVX2, FMA, F16C and BMI2.
-    Avx2,
+    Avx2 = "avx2" {
+        architecture: any(target_arch = "x86_64", target_arch = "x86"),
+        cargo_feature: feature = "avx2",
+        built: x86_tiers,
+        required: ["avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt"],
+        optional: [],
+        backend: x86::avx2,
+    }
     /// x86 with AVX-512 F, BW, VL and DQ.
-    Avx512,
+    Avx512 = "avx512" {
+        architecture: any(target_arch = "x86_64", target_arch = "x86"),
+        cargo_feature: feature = "avx512",
+        built: all(x86_tiers, feature = "avx512"),
+        required: [
+            "avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt", "avx512f", "avx512bw", "avx512vl",
+            "avx512dq"
+        ],
+        optional: ["avx512vbmi", "avx512bf16"],
+        backend: x86::avx512,
+    }
     /// 64-bit Arm with NEON, which all of them have that run programs.
-    Neon,
+    Neon = "neon" {
+        architecture: target_arch = "aarch64",
+        cargo_feature: feature = "neon",
+        built: arm_tiers,
+        required: ["neon"],
+        optional: ["bf16", "fp16"],
+        backend: aarch64::neon,
+    }
     /// WebAssembly with vectors of 128 bits (`simd128`).
-    Wasm128,
+    Wasm128 = "wasm128" {
+        architecture: target_arch = "wasm32",
+        cargo_feature: wasm_tiers,
+        built: wasm_tiers,
+        required: ["simd128"],
+        optional: [],
+        backend: wasm32,
+    }
 }
 
-// `from_index` finds a tier by its number.
-const _: () = {
-    let mut i = 0;
-    while i < Tier::ALL.len() {
-        assert!(Tier::ALL[i] as usize == i, "tiers stand in the order of their numbers");
+/// The tests in this crate are those of parts. Kernels of the vector tiers are tested from outside, for every pair, as users link
+/// them; to make all of their machine code a second time for the tests in here would take a minute. Miri makes none.
+const PARTS_ONLY: bool = cfg!(all(test, not(miri)));
+
+/// How many backends there are.
+pub(crate) const VARIANTS: usize = {
+    let (mut count, mut i) = (0, 0);
+    while i < BUILT.len() {
+        count += BUILT[i].1.len();
         i += 1;
     }
+    count
 };
+
+// `active` has a number for no token at all.
+const _: () = assert!(VARIANTS < u8::MAX as usize);
+
+/// The backends that this build has. A [`TierToken`] is an index.
+const BACKENDS: [Backend; VARIANTS] = {
+    let (mut backends, mut filled, mut i) = ([BUILT[0].1[0]; VARIANTS], 0, 0);
+    while i < BUILT.len() {
+        let (tier, of_tier) = BUILT[i];
+        let mut j = 0;
+        while j < of_tier.len() {
+            backends[filled] = if tier.has_kernels() { of_tier[j] } else { of_tier[j].without_kernels() };
+            (filled, j) = (filled + 1, j + 1);
+        }
+        i += 1;
+    }
+    backends
+};
+
+/// The tier of each backend.
+const TIERS: [Tier; VARIANTS] = {
+    let (mut tiers, mut filled, mut i) = ([Tier::Scalar; VARIANTS], 0, 0);
+    while i < BUILT.len() {
+        let end = filled + BUILT[i].1.len();
+        while filled < end {
+            tiers[filled] = BUILT[i].0;
+            filled += 1;
+        }
+        i += 1;
+    }
+    tiers
+};
+
+/// The first backend of each tier; `None` if this build has none.
+const FIRST: [Option<u8>; Tier::ALL.len()] = {
+    let (mut first, mut i) = ([None; Tier::ALL.len()], VARIANTS);
+    while i > 0 {
+        i -= 1;
+        first[TIERS[i] as usize] = Some(i as u8);
+    }
+    first
+};
+
+impl Tier {
+    /// Whether the kernels of pairs are in this program, if it can run them.
+    pub(crate) const fn has_kernels(self) -> bool {
+        !PARTS_ONLY || matches!(self, Tier::Scalar)
+    }
+
+    /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that
+    /// Rust knows them by. `LANECAST_DISABLE` (names separated by commas) keeps kernels from using some.
+    pub fn features(self) -> &'static [&'static str] {
+        TierToken::new(self).map_or(&[], TierToken::features)
+    }
+
+    /// Whether it can run here.
+    pub fn status(self) -> TierStatus {
+        match TierToken::detects(self) {
+            None if self.is_left_out() => TierStatus::NotBuilt,
+            None => TierStatus::OtherArchitecture,
+            Some(false) => TierStatus::CpuLacks,
+            Some(true) => TierStatus::Available,
+        }
+    }
+
+    /// Whether it can run here.
+    pub fn is_available(self) -> bool {
+        TierToken::detects(self) == Some(true)
+    }
+
+    /// The strongest tier that can run here.
+    pub fn best() -> Tier {
+        TierToken::best().tier()
+    }
+
+    /// The tier with this number (`tier as u8`).
+    pub const fn from_index(index: u8) -> Option<Tier> {
+        if (index as usize) < Tier::ALL.len() { Some(Tier::ALL[index as usize]) } else { None }
+    }
+}
 
 /// Whether a tier can run here, and if not, why.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -218,181 +296,6 @@ impl fmt::Display for TierStatus {
             TierStatus::OtherArchitecture => "it belongs to another architecture",
             TierStatus::NotBuilt => "this build leaves it out (the Cargo feature of its name is off)",
         })
-    }
-}
-
-/// The tests in this crate are those of parts. Kernels of the vector tiers are tested from outside, for every pair, as users link
-/// them; to make all of their machine code a second time for the tests in here would take a minute. Miri makes none.
-const PARTS_ONLY: bool = cfg!(all(test, not(miri)));
-
-/// Whether the CPU has the instructions; `None` if they are of another architecture.
-fn detected(tier: Tier) -> Option<bool> {
-    if matches!(tier, Tier::Scalar) { Some(true) } else { native::detected(tier) }
-}
-
-impl Tier {
-    /// All tiers, the weakest first.
-    pub const ALL: &'static [Tier] = &[Tier::Scalar, Tier::Avx2, Tier::Avx512, Tier::Neon, Tier::Wasm128];
-
-    /// The CPU features beyond those of a tier for which some tier has quicker kernels, of all architectures: the names that
-    /// `LANECAST_DISABLE` may hold.
-    pub const FEATURES: &'static [&'static str] = &["avx512vbmi", "avx512bf16", "bf16", "fp16"];
-
-    /// Its name everywhere: `"avx512"`.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Tier::Scalar => "scalar",
-            Tier::Avx2 => "avx2",
-            Tier::Avx512 => "avx512",
-            Tier::Neon => "neon",
-            Tier::Wasm128 => "wasm128",
-        }
-    }
-
-    /// The kernels of the tier, if there are any.
-    pub(crate) fn table(self) -> Option<&'static Table> {
-        match self {
-            Tier::Scalar => Some(&scalar::TABLE),
-            _ if PARTS_ONLY => None,
-            _ => native::table(self),
-        }
-    }
-
-    /// The kernel of a pair of encodings under rules that are not the common ones, if the tier has one.
-    pub(crate) fn rounded(self, from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
-        match self {
-            Tier::Scalar => scalar::rounded(from, to, rules),
-            _ if PARTS_ONLY => None,
-            _ => native::rounded(self, from, to, rules),
-        }
-    }
-
-    /// The kernel from a source of at most a byte that makes these [words](crate::lut::words), if the tier has one.
-    pub(crate) fn tabled(
-        self,
-        from: Encoding,
-        to: Encoding,
-        rules: &Rules,
-        words: &[u16; 256],
-    ) -> Option<Made> {
-        self.table()?.tabled?(from, to, rules, words)
-    }
-
-    /// How packed storage is read and written.
-    pub(crate) fn packing(self) -> &'static Packing {
-        if matches!(self, Tier::Scalar) { &packed::SCALAR } else { native::packing(self) }
-    }
-
-    /// The kernel from elements of a dtype, which are wider than a byte, to those of the other byte order.
-    pub(crate) fn swap(self, dtype: DType) -> KernelFn {
-        let swaps = if matches!(self, Tier::Scalar) { &order::SCALAR } else { native::swaps(self) };
-        swaps[order::PLACES[dtype as usize] as usize]
-    }
-
-    /// How tiles are turned.
-    pub(crate) fn transpose(self) -> &'static Transpose {
-        if matches!(self, Tier::Scalar) { &strided::SCALAR } else { native::transpose(self) }
-    }
-
-    /// The loops that look for what is lost.
-    pub(crate) fn loops(self, shape: Shape) -> Loops {
-        if matches!(self, Tier::Scalar) || PARTS_ONLY {
-            scalar::loops(shape)
-        } else {
-            native::loops(self, shape)
-        }
-    }
-
-    /// The loops of scaled casts, if it has vectors.
-    pub(crate) fn scaled(self) -> Option<&'static crate::scaled::Loops> {
-        if matches!(self, Tier::Scalar) { None } else { native::scaled(self) }
-    }
-
-    /// The loop that scales in registers, if there is one for the pair.
-    pub(crate) fn fused(
-        self,
-        from: DType,
-        to: Encoding,
-        step: crate::scaled::Step,
-    ) -> Option<crate::scaled::Fused> {
-        if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::fused(self, from, to, step) }
-    }
-
-    /// The loop that scales codes in registers, if there is one for the pair.
-    pub(crate) fn decoder(
-        self,
-        from: Encoding,
-        to: DType,
-        step: crate::scaled::Step,
-    ) -> Option<crate::scaled::Fused> {
-        if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::decoder(self, from, to, step) }
-    }
-
-    /// The kernel that looks the words of an 8-bit float up in a table of magnitudes, if the tier has a quick one.
-    pub(crate) fn products(self, from: Encoding, to: Encoding) -> Option<KernelFn> {
-        if matches!(self, Tier::Scalar) || PARTS_ONLY { None } else { native::products(self, from, to) }
-    }
-
-    /// How it uses non-temporal stores, if it does.
-    pub(crate) fn non_temporal(self) -> Option<&'static NonTemporal> {
-        native::non_temporal(self)
-    }
-
-    /// The features that a CPU has if it has the tier, by the names that Rust knows them by.
-    pub const fn required_features(self) -> &'static [&'static str] {
-        match self {
-            Tier::Scalar => &[],
-            Tier::Avx2 => &["avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt"],
-            Tier::Avx512 => &[
-                "avx", "avx2", "fma", "f16c", "bmi1", "bmi2", "lzcnt", "popcnt", "avx512f", "avx512bw",
-                "avx512vl", "avx512dq",
-            ],
-            Tier::Neon => &["neon"],
-            Tier::Wasm128 => &["simd128"],
-        }
-    }
-
-    /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that
-    /// Rust knows them by. `LANECAST_DISABLE` (names separated by commas) keeps kernels from using some.
-    pub fn features(self) -> &'static [&'static str] {
-        if self.is_available() { native::features(self) } else { &[] }
-    }
-
-    /// Whether it can run here.
-    pub fn status(self) -> TierStatus {
-        match detected(self) {
-            None if self.is_left_out() => TierStatus::NotBuilt,
-            None => TierStatus::OtherArchitecture,
-            Some(false) => TierStatus::CpuLacks,
-            Some(true) => TierStatus::Available,
-        }
-    }
-
-    /// Whether it is of this architecture, and its Cargo feature is off.
-    const fn is_left_out(self) -> bool {
-        let x86 = cfg!(any(target_arch = "x86_64", target_arch = "x86"));
-        match self {
-            Tier::Scalar => false,
-            Tier::Avx2 => x86 && !cfg!(feature = "avx2"),
-            Tier::Avx512 => x86 && !cfg!(feature = "avx512"),
-            Tier::Neon => cfg!(target_arch = "aarch64") && !cfg!(feature = "neon"),
-            Tier::Wasm128 => cfg!(target_arch = "wasm32") && !cfg!(wasm_tiers),
-        }
-    }
-
-    /// Whether it can run here.
-    pub fn is_available(self) -> bool {
-        self.status() == TierStatus::Available
-    }
-
-    /// The strongest tier that can run here.
-    pub fn best() -> Tier {
-        Tier::ALL.iter().copied().rfind(|t| t.is_available()).unwrap_or(Tier::Scalar)
-    }
-
-    /// The tier with this number (`tier as u8`).
-    pub const fn from_index(index: u8) -> Option<Tier> {
-        if (index as usize) < Tier::ALL.len() { Some(Tier::ALL[index as usize]) } else { None }
     }
 }
 

@@ -4,22 +4,20 @@
 //! What a call does is a [`Route`], which is resolved when the kernel is made; `run` runs it, `environment` knows which kernels the
 //! floating-point environment may change.
 
-mod environment;
 mod run;
 #[cfg(test)]
 pub(crate) mod tests;
 
 use crate::{
-    arch::{self, Tier},
+    arch::{Tier, TierToken},
     cost::{Costs, Term, Terms},
     data::{Data, Direction},
     exact::Rules,
     route::{Route, Side, Stage, Way},
     storage::Encoding,
-    stream::Streaming,
+    stream::{NonTemporal, Streaming},
 };
 use core::fmt;
-pub(crate) use environment::obeys_environment;
 
 /// A cast between two encodings under fixed rules, resolved for one tier.
 #[derive(Clone, Copy)]
@@ -33,13 +31,12 @@ pub struct Kernel {
     bits: [u8; 2],
 }
 
-/// Bytes read and written above which a cast of the tier uses non-temporal stores.
-fn stream_above(tier: Tier, streaming: Streaming) -> usize {
-    match streaming {
-        _ if tier.non_temporal().is_none() => usize::MAX,
-        Streaming::Auto => arch::last_cache(),
-        Streaming::Always => 0,
-        Streaming::Never => usize::MAX,
+/// Bytes read and written above which a cast of a tier with these tools uses non-temporal stores.
+fn stream_above(tools: Option<&NonTemporal>, streaming: Streaming) -> usize {
+    match (tools, streaming) {
+        (None, _) | (_, Streaming::Never) => usize::MAX,
+        (Some(tools), Streaming::Auto) => (tools.last_cache)(),
+        (_, Streaming::Always) => 0,
     }
 }
 
@@ -49,9 +46,9 @@ impl Kernel {
         let route = Route::new(tier, from, to, rules)?;
         let rounds = route.other || route.direction != Direction::NearestEven;
         Some(Kernel {
-            stream_above: stream_above(tier, Streaming::Auto),
+            stream_above: stream_above(route.tier.non_temporal(), Streaming::Auto),
             // The first of two steps copies real parts or saturates integers, or the rules are not the common ones.
-            guarded: rounds || obeys_environment(arch::owners(tier), route.middle, to.dtype()),
+            guarded: rounds || route.tier.obeys_environment()(route.middle, to.dtype()),
             bits: [from, to].map(|encoding| encoding.bits_per_element() as u8),
             route,
         })
@@ -59,7 +56,7 @@ impl Kernel {
 
     /// The same cast, using non-temporal stores when `streaming` says.
     pub fn with_streaming(self, streaming: Streaming) -> Kernel {
-        Kernel { stream_above: stream_above(self.route.tier, streaming), ..self }
+        Kernel { stream_above: stream_above(self.route.tier.non_temporal(), streaming), ..self }
     }
 
     /// Whether a cast that reads and writes so many bytes in all uses non-temporal stores.
@@ -123,6 +120,11 @@ impl Kernel {
     }
     /// The tier whose kernel runs.
     pub const fn tier(&self) -> Tier {
+        self.route.tier.tier()
+    }
+    /// The same, with the proof that it can run here.
+    #[inline]
+    pub(crate) const fn token(&self) -> TierToken {
         self.route.tier
     }
 
@@ -153,7 +155,7 @@ impl Kernel {
     }
 
     fn picoseconds(&self, terms: &Terms) -> u32 {
-        let tier = if self.route.borrowed { Tier::Scalar } else { self.route.tier };
+        let tier = if self.route.borrowed { Tier::Scalar } else { self.tier() };
         Costs::of(tier).picoseconds(self.source().dtype(), self.target().dtype(), terms)
     }
 
@@ -166,7 +168,8 @@ impl Kernel {
 
 impl fmt::Debug for Kernel {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Route { from, to, tier, way, borrowed, .. } = &self.route;
+        let Route { from, to, way, borrowed, .. } = &self.route;
+        let tier = self.tier();
         let route = if *way == Way::Blocks { "staged" } else { "direct" };
         let borrowed = if *borrowed { ", by scalar kernels" } else { "" };
         write!(f, "Kernel({from} -> {to}, {tier}, {route}{borrowed})")

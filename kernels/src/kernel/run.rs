@@ -109,7 +109,7 @@ impl Kernel {
     /// As [`run_unguarded`](Self::run_unguarded).
     #[cold]
     unsafe fn run_streaming<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
-        let Some(tools) = self.tier().non_temporal() else {
+        let Some(tools) = self.token().non_temporal() else {
             // SAFETY: as the caller's.
             return unsafe { self.run_unguarded(src, dst, n) };
         };

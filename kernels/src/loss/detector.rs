@@ -78,7 +78,7 @@ impl LossDetector {
         let (how, candidates) = may_lose.candidates(s, d, rounds.how);
         let width = s.alignment();
         let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
-        let loops = kernel.tier().loops(shape);
+        let loops = kernel.token().loops()(shape);
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
             Some(code) if !inexact && to == Encoding::new(d) && is_complex(s) == is_complex(d) => {
@@ -86,7 +86,7 @@ impl LossDetector {
                 let mut candidates = [InRange::default(); MOST];
                 candidates[0] = code;
                 let tests = LossTests { ranges: candidates, candidates, magnitude: 0, exactness: [0; 4] };
-                Some((kernel.tier().loops(shape), tests))
+                Some((kernel.token().loops()(shape), tests))
             }
             _ => None,
         };

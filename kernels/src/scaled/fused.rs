@@ -2,7 +2,7 @@
 
 use super::{Factors, Step, fits};
 use crate::{
-    arch::Tier, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::Encoding,
+    arch::TierToken, data::Data, dtype::DType, exact::Rounding, kernel::Kernel, lut::Lut, storage::Encoding,
     table::KernelFn,
 };
 
@@ -42,7 +42,7 @@ const CODES: usize = 128;
 impl ProductTable {
     /// The table of a decoder of 8-bit floats; `None` if the tier has no such lookup.
     pub fn new(decoder: ScaledCast) -> Option<Self> {
-        let run = decoder.tier.products(decoder.from, decoder.to)?;
+        let run = decoder.tier.products()(decoder.from, decoder.to)?;
         Some(Self { run, decoder })
     }
 
@@ -89,7 +89,7 @@ impl ProductTable {
 #[derive(Clone, Copy)]
 pub struct ScaledCast {
     pub(super) fused: Fused,
-    pub(super) tier: Tier,
+    pub(super) tier: TierToken,
     from: Encoding,
     to: Encoding,
     pub(super) step: Step,
@@ -109,7 +109,7 @@ impl ScaledCast {
     /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none, or if
     /// the kernel does not round to the nearest, ties to even, and saturate.
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
-        let fused = kernel.tier().fused(from, kernel.target(), step)?;
+        let fused = kernel.token().fused()(from, kernel.target(), step)?;
         let data = kernel.data();
         // The constants are those of the target if it is made in one step.
         let single = data.to == kernel.target().dtype() && kernel.source().dtype() == DType::Float32;
@@ -117,7 +117,7 @@ impl ScaledCast {
         let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
         (single && nearest).then_some(Self {
             fused,
-            tier: kernel.tier(),
+            tier: kernel.token(),
             from: from.into(),
             to: kernel.target(),
             step,
@@ -129,14 +129,14 @@ impl ScaledCast {
     /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
     /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even, or swaps bytes.
     pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
-        let fused = load.tier().decoder(load.source(), store.target().dtype(), step)?;
+        let fused = load.token().decoder()(load.source(), store.target().dtype(), step)?;
         let through = [load.target(), store.source()].iter().all(|of| *of == Encoding::new(DType::Float32));
         let single = load.data().to == DType::Float32 && store.data().to == store.target().dtype();
         let nearest = store.data().rules.rounding == Rounding::NearestEven;
         let native = !store.target().is_swapped();
-        (through && single && nearest && native && load.tier() == store.tier()).then_some(Self {
+        (through && single && nearest && native && load.token() == store.token()).then_some(Self {
             fused,
-            tier: load.tier(),
+            tier: load.token(),
             from: load.source(),
             to: store.target(),
             step,

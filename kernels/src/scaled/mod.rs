@@ -22,7 +22,7 @@ pub(crate) use registers::{
 };
 pub use streamed::ScaledStream;
 
-use crate::arch::Tier;
+use crate::arch::{Tier, TierToken};
 
 /// An element of 32 bits, at any address.
 pub type Word = [u8; 4];
@@ -131,7 +131,7 @@ impl core::fmt::Debug for ScaledLoops {
 impl ScaledLoops {
     /// The loops of a tier, if it has vectors and can run here.
     pub fn new(tier: Tier) -> Option<Self> {
-        tier.scaled().filter(|_| tier.is_available()).map(ScaledLoops)
+        TierToken::new(tier)?.scaled().map(ScaledLoops)
     }
 
     /// Raises the largest magnitude of each run of `run` elements of float32.

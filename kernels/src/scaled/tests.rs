@@ -1,7 +1,7 @@
 //! The loops of every tier, by their definitions. Miri runs these, too.
 
 use super::*;
-use crate::{DType, Encoding, Kernel, Rules, Tier};
+use crate::{DType, Encoding, Kernel, Rules, Tier, arch::TierToken};
 use alloc::{vec, vec::Vec};
 
 /// Loops that can run here, with the names of their tiers.
@@ -221,7 +221,9 @@ fn compare(cast: &ScaledCast, src: &[u8], want: &[u8], n: usize, run: usize, fac
 fn stores_of_every_call_are_ordered() {
     let fences = || crate::stream::FENCES.get();
     let mut found = false;
-    for (tier, _) in loops().filter(|(tier, _)| tier.non_temporal().is_some()) {
+    for (tier, _) in
+        loops().filter(|(tier, _)| TierToken::new(*tier).is_some_and(|tier| tier.non_temporal().is_some()))
+    {
         let to = Encoding::new(DType::Float8E4M3FN);
         let kernel = Kernel::new(tier, DType::Float32.into(), to, &Rules::common(to.dtype(), true));
         let cast = kernel.and_then(|kernel| ScaledCast::new(&kernel, DType::Float32, Step::Times));

@@ -98,7 +98,7 @@ impl Kernel {
             results,
             s: self.source().dtype().size(),
             d: self.target().dtype().size(),
-            ahead: self.tier().non_temporal().filter(|_| lines > SECOND_CACHE),
+            ahead: self.token().non_temporal().filter(|_| lines > SECOND_CACHE),
         };
         let (src, dst) = (src.wrapping_offset(nest.start.src), dst.wrapping_offset(nest.start.dst));
         // SAFETY: the caller's elements are all those of the nest, and the guard is held.

@@ -204,7 +204,7 @@ impl<R: Runs> Cast<'_, R> {
         to: isize,
         [rows, cols]: [usize; 2],
     ) {
-        let turn = self.kernel.tier().transpose()[size.trailing_zeros() as usize];
+        let turn = self.kernel.token().transpose()[size.trailing_zeros() as usize];
         // SAFETY: the caller's; the kernel proves its tier.
         unsafe { turn(src, from, dst, to, rows, cols) }
     }

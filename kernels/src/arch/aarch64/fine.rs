@@ -2,7 +2,7 @@
 
 use super::{Bf16, Fp16};
 
-crate::arch::fine::finer_features! {
+crate::arch::features::cpu_features! { $
     /// FEAT_BF16: conversion to bfloat16.
     BF16 = "bf16" by Bf16;
     /// FEAT_FP16: arithmetic of float16.

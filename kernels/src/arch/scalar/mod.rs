@@ -8,6 +8,7 @@
 //! * `small`: targets of small floats, one loop per source, the target as data;
 //! * `rounded`: the rules that are not the common ones.
 
+pub(in crate::arch) mod backend;
 mod bytes;
 mod rounded;
 mod small;

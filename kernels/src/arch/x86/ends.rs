@@ -189,7 +189,7 @@ fn kernels_under_other_rules() {
             let rules =
                 Rules { rounding, fnuz_inf_nan: true, finite_nan_max: true, ..Rules::common(to, true) };
             // Those of AVX-512 round by conversions that Miri does not know.
-            let Some(rounded) = super::rounded(Tier::Avx2, from.into(), to.into(), &rules) else { continue };
+            let Some(rounded) = avx2::rounded(from.into(), to.into(), &rules) else { continue };
             turn += 1;
             if turn % STEP == 0 {
                 let n = LENGTHS[turn / STEP % LENGTHS.len()];

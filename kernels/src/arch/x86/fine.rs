@@ -2,7 +2,7 @@
 
 use super::{Bf16, Vbmi};
 
-crate::arch::fine::finer_features! {
+crate::arch::features::cpu_features! { $
     /// AVX-512 VBMI: permutations of bytes.
     VBMI = "avx512vbmi" by Vbmi;
     /// AVX-512 BF16: conversion to bfloat16.

@@ -1,14 +1,6 @@
 //! The tiers of x86.
 
-use super::Tier;
-use crate::{
-    exact::Rules,
-    format::Format,
-    storage::Encoding,
-    table::{Entry, Rounded, Table},
-    work::Work,
-};
-pub(super) use stream::{last_cache, non_temporal};
+use crate::work::Work;
 
 /// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
 /// `$below`, so that no function needs a feature that its tier has not shown.
@@ -212,9 +204,9 @@ macro_rules! define_rounded {
     };
 }
 
-mod avx2;
+pub(super) mod avx2;
 #[cfg(feature = "avx512")]
-mod avx512;
+pub(super) mod avx512;
 mod copy;
 #[cfg(all(test, miri))]
 mod ends;
@@ -235,17 +227,7 @@ mod turn;
 #[cfg(miri)]
 use intrinsics as env;
 
-pub(super) fn detected(tier: Tier) -> Option<bool> {
-    match tier {
-        Tier::Avx2 => Some(Avx2::try_new().is_some()),
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 => Some(Avx2::try_new().is_some() && Avx512::try_new().is_some()),
-        _ => None,
-    }
-}
-
 avx2_fn! {
-    /// Work of another crate.
     fn work_avx2<W: Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
         W::run(src, dst)
     }
@@ -260,141 +242,4 @@ avx2_fn! {
 pub(super) unsafe fn run_work<W: Work>(src: &W::Source, dst: &mut W::Destination) -> W::Output {
     // SAFETY: both vector tiers have the features of AVX2.
     unsafe { work_avx2::<W>(src, dst) }
-}
-
-/// The kernels of a tier that was detected.
-pub(super) fn table(tier: Tier) -> Option<&'static Table> {
-    match tier {
-        Tier::Avx2 => Some(&avx2::TABLE),
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 => Some(&avx512::TABLES[fine::found() as usize]),
-        _ => None,
-    }
-}
-
-/// The variants of a pair's code: that of AVX2, and those of AVX-512 by their finer features.
-pub(super) const VARIANTS: usize = 1 + cfg!(feature = "avx512") as usize * fine::COMBINATIONS;
-
-pub(super) const fn entries<S: Format, D: Format>(saturate: bool) -> [(&'static [Tier], Entry); VARIANTS] {
-    [
-        (&[Tier::Avx2], avx2::entry::<S, D, 0>(saturate)),
-        #[cfg(feature = "avx512")]
-        (owners_with(0), avx512::entry::<S, D, 0>(saturate)),
-        #[cfg(feature = "avx512")]
-        (owners_with(1), avx512::entry::<S, D, 1>(saturate)),
-        #[cfg(feature = "avx512")]
-        (owners_with(2), avx512::entry::<S, D, 2>(saturate)),
-        #[cfg(feature = "avx512")]
-        (owners_with(3), avx512::entry::<S, D, 3>(saturate)),
-    ]
-}
-
-/// The tiers that the kernels of AVX-512 come from on a CPU with these finer features.
-#[cfg(feature = "avx512")]
-const fn owners_with(features: u8) -> &'static [Tier] {
-    if features & fine::VBMI != 0 { &[Tier::Avx512] } else { &[Tier::Avx512, Tier::Avx2] }
-}
-
-/// The tiers that the kernels of a tier that was detected come from.
-pub(super) fn owners(tier: Tier) -> &'static [Tier] {
-    #[cfg(feature = "avx512")]
-    if tier == Tier::Avx512 {
-        return owners_with(fine::found());
-    }
-    super::alone(tier)
-}
-
-/// The variant of a tier that was detected.
-#[inline]
-pub(super) fn variant(tier: Tier) -> usize {
-    if matches!(tier, Tier::Avx512) { 2 + fine::found() as usize } else { 1 }
-}
-
-pub(super) fn features(tier: Tier) -> &'static [&'static str] {
-    if tier == Tier::Avx512 { fine::names(fine::found()) } else { &[] }
-}
-
-/// The loops that look for what is lost on a tier that was detected.
-pub(super) fn loops(tier: Tier, shape: crate::loss::Shape) -> crate::loss::Loops {
-    let loops = avx2::loops(shape);
-    // Lanes are tested only if something may be lost: there, a second set of loops is not worth its machine code.
-    #[cfg(feature = "avx512")]
-    if tier == Tier::Avx512 {
-        return crate::loss::Loops { within: loops.within, rounded: loops.rounded, ..avx512::loops(shape) };
-    }
-    let _ = tier;
-    loops
-}
-
-/// The loop of a scaled cast, if there is one for the pair on a tier that was detected.
-pub(super) fn fused(
-    tier: Tier,
-    from: crate::dtype::DType,
-    to: Encoding,
-    step: crate::scaled::Step,
-) -> Option<crate::scaled::Fused> {
-    match tier {
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::fused(from, to, step),
-        // Also on AVX-512 without byte permutations (VBMI).
-        _ => avx2::fused(from, to, step),
-    }
-}
-
-/// The loop of a scaled cast from codes, if there is one for the pair on a tier that was detected.
-pub(super) fn decoder(
-    tier: Tier,
-    from: Encoding,
-    to: crate::dtype::DType,
-    step: crate::scaled::Step,
-) -> Option<crate::scaled::Fused> {
-    match tier {
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::decoder(from, to, step),
-        // Also on AVX-512 without byte permutations, whose kernels from a byte are those of AVX2.
-        _ => avx2::decoder(from, to, step),
-    }
-}
-
-/// The kernel that looks words up in a table of magnitudes on a tier that was detected. AVX2 decodes in fewer instructions.
-pub(super) fn products(tier: Tier, from: Encoding, to: Encoding) -> Option<crate::table::KernelFn> {
-    let _ = (from, to);
-    match tier {
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 if fine::found() & fine::VBMI != 0 => avx512::products(from, to),
-        _ => None,
-    }
-}
-
-/// The loops of scaled casts.
-pub(super) fn scaled(tier: Tier) -> Option<&'static crate::scaled::Loops> {
-    match tier {
-        Tier::Avx2 => Some(&avx2::SCALED),
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 => Some(&avx512::SCALED),
-        _ => None,
-    }
-}
-
-/// The kernel of a pair under rules that are not the common ones, on a tier that was detected.
-pub(super) fn rounded(tier: Tier, from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
-    match tier {
-        Tier::Avx2 => avx2::rounded(from, to, rules),
-        #[cfg(feature = "avx512")]
-        Tier::Avx512 => avx512::rounded(from, to, rules),
-        _ => None,
-    }
-}
-
-pub(super) fn packing(_: Tier) -> &'static crate::format::packed::Packing {
-    &packing::PACKING
-}
-
-/// The swaps of a tier that was detected.
-pub(super) fn swaps(tier: Tier) -> &'static crate::order::Swaps {
-    if tier == Tier::Avx512 { &swap::AVX512 } else { &swap::AVX2 }
-}
-
-pub(super) fn transpose(_: Tier) -> &'static crate::strided::Transpose {
-    &turn::TRANSPOSE
 }

@@ -2,19 +2,13 @@
 //!
 //! Miri knows neither: there, lines are copied.
 
-use super::Tier;
 use crate::arch::native::intrinsics::*;
 use crate::{machine::CACHE_LINE, stream::NonTemporal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
-/// The scalar tier has none: it is the reference.
-pub(in crate::arch) fn non_temporal(tier: Tier) -> Option<&'static NonTemporal> {
-    match tier {
-        Tier::Avx2 => Some(&NonTemporal { prefetch, store: store_avx2, fence }),
-        Tier::Avx512 => Some(&NonTemporal { prefetch, store: store_avx512, fence }),
-        _ => None,
-    }
-}
+pub(super) static AVX2: NonTemporal = NonTemporal { last_cache, prefetch, store: store_avx2, fence };
+#[cfg(feature = "avx512")]
+pub(super) static AVX512: NonTemporal = NonTemporal { store: store_avx512, ..AVX2 };
 
 fn prefetch(start: *const u8, len: usize) {
     for at in (0..len).step_by(CACHE_LINE) {
@@ -63,6 +57,7 @@ unsafe fn store_avx2(src: *const u8, dst: *mut u8, len: usize) {
 /// # Safety
 ///
 /// As [`NonTemporal`] says.
+#[cfg(feature = "avx512")]
 #[target_feature(enable = "avx512f")]
 unsafe fn store_avx512(src: *const u8, dst: *mut u8, len: usize) {
     for at in (0..len).step_by(CACHE_LINE) {
@@ -88,7 +83,7 @@ static LAST_CACHE: AtomicUsize = AtomicUsize::new(0);
 const TYPICAL: usize = 32 << 20;
 
 /// Bytes of the largest data cache that this core reaches, at most [`TYPICAL`].
-pub(in crate::arch) fn last_cache() -> usize {
+fn last_cache() -> usize {
     // Relaxed is enough: the number is the whole message, and every thread that asks is told the same.
     match LAST_CACHE.load(Ordering::Relaxed) {
         0 => find(),

@@ -58,6 +58,7 @@ swap! {
     AVX2, avx2, avx2_fn, 32,
     _mm256_loadu_si256 _mm256_storeu_si256 _mm256_shuffle_epi8 _mm256_broadcastsi128_si256
 }
+#[cfg(feature = "avx512")]
 swap! {
     AVX512, avx512, avx512_fn, 64,
     _mm512_loadu_si512 _mm512_storeu_si512 _mm512_shuffle_epi8 _mm512_broadcast_i32x4

@@ -1,6 +1,7 @@
 //! The tier `neon`: the kernels of [`vector::lanes`](crate::vector::lanes), and those of float16 in lanes of its own width
 //! ([`halves`]). Encoders of the small floats are those of `vector`, and so are casts that scale.
 
+pub(in crate::arch) mod backend;
 mod env;
 mod halves;
 mod ops;
@@ -165,7 +166,7 @@ const APART: bool = false;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_table);
 /// The tables of the combinations of finer features, by their bits (`fine`).
-pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(with_packed);
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = fine::by_features!(|FINE| with_packed::<FINE>());
 /// Those of packed storage: only FEAT_FP16 matters to them.
 static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
 

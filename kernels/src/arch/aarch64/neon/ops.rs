@@ -5,7 +5,7 @@ use super::{
     simd::{Neon, operations},
 };
 use crate::{
-    arch::native::fine,
+    arch::aarch64::fine,
     vector::{
         Simd, each,
         lanes::{Bytes, Doubles, Halves, LaneOps, Words},

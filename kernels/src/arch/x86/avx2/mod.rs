@@ -4,6 +4,7 @@
 //! scalar tier, compiled anew for the tier's instructions: its bodies have no branches, and the compiler makes vector code of
 //! them.
 
+pub(in crate::arch) mod backend;
 mod bytes;
 mod convert;
 mod scaled;

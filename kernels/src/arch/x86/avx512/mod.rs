@@ -4,6 +4,7 @@
 //! scalar tier, compiled anew for the tier's instructions: its bodies have no branches, and the compiler makes vector code of
 //! them.
 
+pub(in crate::arch) mod backend;
 mod bytes;
 mod convert;
 mod halves;
@@ -141,7 +142,7 @@ const APART: bool = true;
 crate::dtype::for_each_dtype!(define_table);
 crate::dtype::for_each_dtype!(define_packed_to);
 /// The tables of the combinations of finer features, by their bits (`fine`): that of CPUs with VBMI alone, and what differs from it.
-pub(super) static TABLES: [Table; fine::COMBINATIONS] = crate::arch::fine::by_combination!(whole);
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = fine::by_features!(|FINE| whole::<FINE>());
 static PACKED: [PackedTo; WIDE] = packed_to::<{ fine::VBMI }>();
 
 /// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.

@@ -1,44 +1,60 @@
-//! The features beyond those of a tier that some of its kernels use.
+//! The CPU features beyond those of a tier that some of its kernels use.
 //!
-//! A CPU has any combination of them, so there is a table of kernels per combination, chosen once. The environment variable
+//! A CPU has any combination of them, so a tier has a [`Backend`](super::Backend) per combination. The environment variable
 //! `LANECAST_DISABLE` names features to do without: to test what other CPUs run, and to steer clear of a slow one.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Makes of one list what a tier knows of its finer features: a bit for each, in the order of the list, `COMBINATIONS`,
-/// `names(combination)`, and `found()`, the combination that kernels may use here.
-macro_rules! finer_features {
-    ($($(#[$doc:meta])* $bit:ident = $name:literal by $token:ty;)*) => {
+/// Makes of one list what a tier knows of its CPU features: a bit for each, in the order of the list, `COMBINATIONS`,
+/// `names(combination)`, `found()`, the combination that kernels may use here, and the macro `by_features!`.
+macro_rules! cpu_features {
+    ($dollar:tt $($(#[$doc:meta])* $bit:ident = $name:literal by $token:ty;)*) => {
         const LIST: &[&str] = &[$($name),*];
         // Every name is one that the variable may hold.
-        const _: () = { $($crate::arch::fine::bit($crate::arch::Tier::FEATURES, $name);)* };
-        $($(#[$doc])* pub(super) const $bit: u8 = $crate::arch::fine::bit(LIST, $name);)*
+        const _: () = { $($crate::arch::features::bit($crate::arch::Tier::FEATURES, $name);)* };
+        $($(#[$doc])* pub(super) const $bit: u8 = $crate::arch::features::bit(LIST, $name);)*
         /// How many combinations there are.
         pub(super) const COMBINATIONS: usize = 1 << LIST.len();
 
         /// The names of a combination.
-        pub(super) fn names(combination: u8) -> &'static [&'static str] {
-            static NAMES: [[&str; LIST.len()]; COMBINATIONS] = $crate::arch::fine::names(LIST);
-            &NAMES[combination as usize][..combination.count_ones() as usize]
+        pub(super) const fn names(combination: u8) -> &'static [&'static str] {
+            const NAMES: &[[&str; LIST.len()]; COMBINATIONS] = &$crate::arch::features::names(LIST);
+            NAMES[combination as usize].split_at(combination.count_ones() as usize).0
         }
 
         /// The combination that kernels may use here.
         #[inline]
         pub(super) fn found() -> u8 {
-            static FOUND: $crate::arch::fine::Found = $crate::arch::fine::Found::new();
+            static FOUND: $crate::arch::features::FeatureCache = $crate::arch::features::FeatureCache::new();
             FOUND.get(&[$(($name, || <$token>::try_new().is_some())),*])
         }
-    };
-}
-pub(super) use finer_features;
 
-/// `$of::<COMBINATION>()` for all combinations of two features, each in its place.
-macro_rules! by_combination {
-    ($of:ident) => {
-        [$of::<0>(), $of::<1>(), $of::<2>(), $of::<3>()]
+        /// `by_features!(|F| $body)` is the array of `$body` for every combination `F`, each in its place.
+        macro_rules! by_features {
+            (|$dollar features:ident| $dollar body:expr) => {
+                $crate::arch::features::each_combination!([$($bit)*] 1, [0], |$dollar features| $dollar body)
+            };
+        }
+        pub(super) use by_features;
     };
 }
-pub(super) use by_combination;
+pub(super) use cpu_features;
+
+/// See `by_features!` of [`cpu_features!`]: each feature doubles the combinations, `$bit` being that of the first one left.
+macro_rules! each_combination {
+    ([] $bit:expr, [$($combination:expr),*], |$features:ident| $body:expr) => {
+        [$({
+            const $features: u8 = $combination;
+            $body
+        }),*]
+    };
+    ([$first:ident $($rest:ident)*] $bit:expr, [$($combination:expr),*], |$features:ident| $body:expr) => {
+        $crate::arch::features::each_combination!(
+            [$($rest)*] 2 * $bit, [$($combination,)* $($combination | $bit),*], |$features| $body
+        )
+    };
+}
+pub(super) use each_combination;
 
 /// The bit of a feature in a list.
 pub(super) const fn bit(list: &[&str], name: &str) -> u8 {
@@ -80,10 +96,10 @@ pub(super) const fn names<const N: usize, const COMBINATIONS: usize>(
 /// A feature by the name that Rust knows it by, and whether the CPU has it.
 pub(super) type Feature = (&'static str, fn() -> bool);
 
-/// The combination of this CPU as bits, in the order of a list of features; found when it is first asked for.
-pub(super) struct Found(AtomicU8);
+/// The combination of this CPU as bits, in the order of a list of features; found when it is first read.
+pub(super) struct FeatureCache(AtomicU8);
 
-impl Found {
+impl FeatureCache {
     const UNKNOWN: u8 = u8::MAX;
 
     pub(super) const fn new() -> Self {

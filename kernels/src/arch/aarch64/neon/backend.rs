@@ -1,0 +1,53 @@
+//! What the tier `neon` offers.
+
+use super::{SCALED, TABLES, decoder, entry, fine, fused, loops, rounded};
+/// All code for these targets is compiled for the tier.
+pub(in crate::arch) use crate::arch::scalar::backend::run_work;
+use crate::{
+    arch::{
+        aarch64::{Neon, packing, swap, turn},
+        backend::Backend,
+        environment::{by_integers, exact_to_float32, is_whole, parts},
+    },
+    dtype::{DType, Spec},
+    format::{Element, Format},
+    table::PairEntry,
+};
+
+pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = fine::by_features!(|FEATURES| Backend {
+    detected: || Neon::try_new().is_some(),
+    combination: fine::found,
+    features: fine::names(FEATURES),
+    rounded,
+    obeys_environment,
+    packing: &packing::PACKING,
+    swaps: &swap::SWAPS,
+    transpose: &turn::TRANSPOSE,
+    // Arm's cores find out by themselves that lines are written whole.
+    non_temporal: None,
+    loops,
+    scaled: Some(&SCALED),
+    fused,
+    decoder,
+    ..Backend::new(&TABLES[FEATURES as usize])
+});
+
+const fn obeys_environment(from: DType, to: DType) -> bool {
+    let powers = matches!(from, DType::Float8E8M0FNU);
+    let looked_up = from.size() == 1
+        && (to.size() == 1
+            || parts(to) == 32
+            || matches!(to, DType::BFloat16)
+            || matches!(to, DType::Float16) && !powers
+            || from.is_sub_byte() && is_whole(to));
+    // One exact instruction.
+    let converted = matches!(from.spec(), Spec::Int { bits: ..=32, .. }) && parts(to) == 64;
+    !(by_integers(from, to) || exact_to_float32(from, to) || looked_up || converted)
+}
+
+pub(in crate::arch) const fn entries<S: Format, D: Format>(
+    saturate: bool,
+) -> [PairEntry; fine::COMBINATIONS] {
+    let obeys = obeys_environment(<S as Element>::DTYPE, <D as Element>::DTYPE);
+    fine::by_features!(|FEATURES| PairEntry::new(entry::<S, D, FEATURES>(saturate), obeys))
+}

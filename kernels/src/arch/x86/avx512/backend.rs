@@ -1,0 +1,84 @@
+//! What the tier `avx512` offers: without permutations of bytes (VBMI), what `avx2` does with these.
+
+use super::{SCALED, TABLES, avx2, decoder, entry, fine, fused, loops, products, rounded};
+/// The vectors of AVX2 are enough, so the machine code is there once for both tiers.
+pub(in crate::arch) use crate::arch::x86::run_work;
+use crate::{
+    arch::{
+        backend::Backend,
+        environment::{by_integers, exact_to_float32, parts},
+        x86::{Avx2, Avx512, packing, stream, swap, turn},
+    },
+    dtype::{DType, Spec},
+    format::{Element, Format},
+    loss::{Loops, Shape},
+    table::PairEntry,
+    vector::words,
+};
+
+pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] =
+    fine::by_features!(|FEATURES| backend::<FEATURES>());
+
+const fn backend<const FEATURES: u8>() -> Backend {
+    let backend = Backend {
+        detected: || Avx2::try_new().is_some() && Avx512::try_new().is_some(),
+        combination: fine::found,
+        features: fine::names(FEATURES),
+        rounded,
+        obeys_environment: obeys_environment::<FEATURES>,
+        packing: &packing::PACKING,
+        swaps: &swap::AVX512,
+        transpose: &turn::TRANSPOSE,
+        non_temporal: Some(&stream::AVX512),
+        loops: wide_loops,
+        scaled: Some(&SCALED),
+        ..Backend::new(&TABLES[FEATURES as usize])
+    };
+    if FEATURES & fine::VBMI != 0 {
+        Backend { fused, decoder, products, ..backend }
+    } else {
+        Backend { fused: avx2::fused, decoder: avx2::decoder, ..backend }
+    }
+}
+
+/// The loops that look for losses. Lanes are tested only if something may be lost: there, a second set of loops is not worth its machine
+/// code.
+fn wide_loops(shape: Shape) -> Loops {
+    let Loops { within, rounded, .. } = avx2::loops(shape);
+    Loops { within, rounded, ..loops(shape) }
+}
+
+const fn obeys_environment<const FEATURES: u8>(from: DType, to: DType) -> bool {
+    // Integers of a byte look up only what is short.
+    let integer = matches!(from, DType::Bool | DType::Int8 | DType::UInt8);
+    let looked_up = from.size() == 1 && (to.size() <= 2 || parts(to) > 0 && !integer);
+    // One instruction, which is exact or names its direction.
+    let converted = match from.spec() {
+        Spec::Int { bits: 16, .. } => parts(to) == 64,
+        Spec::Int { bits: 32, .. } => parts(to) == 64 || matches!(to, DType::Float32),
+        Spec::Int { bits: 64, .. } => matches!(to, DType::Float32 | DType::Float64),
+        _ => false,
+    };
+    // The same from floats, and 16-bit floats in lanes of their own width.
+    let quiet = matches!(from, DType::Float32 | DType::Float16 | DType::BFloat16)
+        && match to {
+            DType::Float16 => true,
+            DType::Float32 | DType::BFloat16 => matches!(from, DType::Float16),
+            _ => match to.spec() {
+                Spec::Int { bits: ..=8, .. } => true,
+                _ => words::shape(from, to, true).is_some() && words::shape(from, to, false).is_some(),
+            },
+        };
+    let own = by_integers(from, to) || exact_to_float32(from, to) || looked_up || converted || quiet;
+    !own || FEATURES & fine::VBMI == 0 && avx2::backend::obeys_environment(from, to)
+}
+
+pub(in crate::arch) const fn entries<S: Format, D: Format>(
+    saturate: bool,
+) -> [PairEntry; fine::COMBINATIONS] {
+    let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
+    fine::by_features!(|FEATURES| PairEntry::new(
+        entry::<S, D, FEATURES>(saturate),
+        obeys_environment::<FEATURES>(from, to)
+    ))
+}
