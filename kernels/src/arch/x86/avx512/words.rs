@@ -88,10 +88,10 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
 
     #[inline(always)]
     fn pack_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
-        // SAFETY: the token proves the instruction.
-        let bytes = unsafe { _mm512_packus_epi16(a, b) };
-        // Signs are packed in order then.
-        if PERMUTES { self.in_order::<true>(bytes) } else { bytes }
+        // SAFETY: the token proves the instruction, and the tier of the registers.
+        let (bytes, registers) = unsafe { (_mm512_packus_epi16(a, b), Registers::new_unchecked()) };
+        // Signs are packed in order then, and these bytes are not: without permutations.
+        if PERMUTES { registers.in_order::<true>(bytes) } else { bytes }
     }
     #[inline(always)]
     fn upper_bytes(self, a: __m512i, b: __m512i) -> __m512i {
