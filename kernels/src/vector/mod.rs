@@ -330,7 +330,7 @@ pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
             block::<M, S, T, false>(m, src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
         } else {
             let (src, dst) = (src.add(i * s), dst.add(bytes(i, bits)));
-            padded_bits::<M>(m, whole, (M::BLOCK, 8 * s, bits), src, dst, n - i, data);
+            padded_bits::<M>(m, whole, M::BLOCK, 8 * s, bits, src, dst, n - i, data);
         }
     }
 }

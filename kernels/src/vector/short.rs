@@ -10,17 +10,20 @@ use core::mem::MaybeUninit;
 ///
 /// As [`KernelFn`]; `n <= block`, and a block has at most 512 bytes on either side.
 #[inline(always)]
+#[expect(clippy::too_many_arguments, reason = "in registers, as the token takes none")]
 pub(crate) unsafe fn padded<M: Simd>(
     m: M,
     kernel: KernelFn,
-    (block, s, d): (usize, usize, usize),
+    block: usize,
+    s: usize,
+    d: usize,
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { padded_bits(m, kernel, (block, 8 * s, 8 * d), src, dst, n, data) }
+    unsafe { padded_bits(m, kernel, block, 8 * s, 8 * d, src, dst, n, data) }
 }
 
 /// [`padded`] for elements of `s` and `d` bits, of which a block is whole bytes. The bits behind packed ones become zero.
@@ -29,10 +32,13 @@ pub(crate) unsafe fn padded<M: Simd>(
 ///
 /// As [`padded`].
 #[inline(never)]
+#[expect(clippy::too_many_arguments, reason = "in registers, as the token takes none")]
 pub(crate) unsafe fn padded_bits<M: Simd>(
     m: M,
     kernel: KernelFn,
-    (block, s, d): (usize, usize, usize),
+    block: usize,
+    s: usize,
+    d: usize,
     src: *const u8,
     dst: *mut u8,
     n: usize,

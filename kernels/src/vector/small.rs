@@ -47,7 +47,17 @@ impl Family {
     }
 }
 
-/// The codes of floats with a sign, in order. If they are `integers`, none is NaN. `sign` are the signs, if they are packed
+/// What is known of values.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Values {
+    Any,
+    /// None is NaN.
+    Integers,
+    /// None is NaN or has a sign.
+    Naturals,
+}
+
+/// The codes of floats with a sign, in order. `sign` are the signs, if they are packed
 /// already.
 ///
 /// One float addition rounds: that of the power of two `2^(23 - mantissa bits)` times the one below the value, whose last
@@ -59,18 +69,20 @@ pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
     m: M,
     x: [M::V; 4],
     sign: Option<M::V>,
-    integers: bool,
+    values: Values,
     family: Family,
     data: &Data,
 ) -> M::V {
     let encoder = data.encoder;
-    let mut absolute = each!(x, |x| m.and(x, m.splat(0x7FFF_FFFF)));
+    let numbers = values != Values::Any;
+    let mut absolute =
+        if values == Values::Naturals { x } else { each!(x, |x| m.and(x, m.splat(0x7FFF_FFFF))) };
     // The same answer for all blocks.
     if family.fnuz && STYLE != PLAIN && data.infinity_is_nan != 0 {
         let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(0x7F80_0000 | data.infinity_is_nan));
         absolute = each!(absolute, |x| m.select_eq(x, infinity, replaced, x));
     }
-    let mut limited = if family.nan == NAN_APART && !integers {
+    let mut limited = if family.nan == NAN_APART && !numbers {
         // The minimum of floats leaves NaN, whose magnitude is above the limit.
         each!(absolute, |x| m.min_u(m.min_f(m.splat(encoder.limit), x), m.splat(encoder.nan)))
     } else {
@@ -81,7 +93,7 @@ pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
         Some(sign) => sign,
         None => m.pack_sign::<APART>(x),
     };
-    if family.nan == NO_NAN && !integers && m.any_nan(x) {
+    if family.nan == NO_NAN && !numbers && m.any_nan(x) {
         // One test per block is cheaper than a selection per register.
         let (ones, zero) = (m.splat(u32::MAX), m.splat(0));
         let nan = each!(x, |x| m.select_nan(x, ones, zero));

@@ -4,7 +4,7 @@
 
 use super::{
     Blocks, Casts, bf16,
-    small::{self, Family},
+    small::{self, Family, Values},
     style::{DIRECTED, PLAIN, TIES},
 };
 use crate::{
@@ -310,8 +310,13 @@ impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
         let family = const { Family { bits: BITS, fnuz: FNUZ, nan: NAN } };
-        let integers = const { matches!(S::DTYPE.spec(), Spec::Int { .. }) };
-        small::floats::<M, STYLE, APART>(m, x, sign, integers, family, data)
+        let values = const {
+            match S::DTYPE.spec() {
+                Spec::Int { .. } => Values::Integers,
+                _ => Values::Any,
+            }
+        };
+        small::floats::<M, STYLE, APART>(m, x, sign, values, family, data)
     }
 }
 

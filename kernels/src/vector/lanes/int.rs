@@ -129,7 +129,8 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints16<M, SIGNED> {
     }
     #[inline(always)]
     fn f32(self, m: M) -> Words<M> {
-        self.widen(m).f32(m)
+        let [low, high] = two!(self.0, |x| m.widen_16::<SIGNED>(x));
+        each!([low[0], low[1], high[0], high[1]], |x| m.f32_of_short_int32(x))
     }
     #[inline(always)]
     fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {

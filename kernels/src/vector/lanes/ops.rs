@@ -21,13 +21,27 @@ pub(crate) type Halves<M> = [<M as super::super::Simd>::V; 2];
 pub(crate) type Words<M> = [<M as super::super::Simd>::V; 4];
 pub(crate) type Doubles<M> = [<M as super::super::Simd>::V; 8];
 
+/// What [`LaneOps::vectorize`] runs. Not a closure: the compiler need not inline one, and its captures go through memory.
+pub(crate) trait Kernel<M> {
+    /// Always inlined.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`](crate::table::KernelFn).
+    unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data);
+}
+
 /// See the module.
 pub(crate) trait LaneOps: Blocks {
-    /// Runs `kernel` as a part of a function that has the instructions of this token, where not every function of the target
-    /// has them.
+    /// Runs a kernel as a part of a function that has the instructions of this token, where not every function of the target has them.
+    ///
+    /// # Safety
+    ///
+    /// As [`Kernel::run`].
     #[inline(always)]
-    fn vectorize<R>(self, kernel: impl FnOnce(Self) -> R) -> R {
-        kernel(self)
+    unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: the caller's buffers.
+        unsafe { K::run(self, src, dst, n, data) }
     }
 
     /// The token for a kernel with this data. A tier whose target has no rounding direction of its own keeps it in the token.
@@ -44,6 +58,9 @@ pub(crate) trait LaneOps: Blocks {
     fn select(self, mask: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether any bit is set.
     fn any(self, a: Self::V) -> bool;
+
+    /// Whether what packs two registers leaves the elements in order.
+    const IN_ORDER: bool = true;
 
     // Lanes of 8 bits.
 
@@ -263,13 +280,18 @@ pub(crate) trait LaneOps: Blocks {
     fn int16_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Halves<Self> {
         Ints32::<Self, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x))).int16::<true, SIGNED>(self)
     }
+    /// Of int32 that float32 holds, exactly.
+    #[inline(always)]
+    fn f32_of_short_int32(self, x: Self::V) -> Self::V {
+        self.f32_of_int32_env::<true>(x)
+    }
     /// Of int32 (or uint32), rounded in the direction.
     fn f32_of_int32_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
     /// Of bytes (with a sign or without), exactly.
     #[inline(always)]
     fn f32_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Words<Self> {
         let [low, high] = two!(self.widen_8::<SIGNED>(x), |x| self.widen_16::<SIGNED>(x));
-        each!([low[0], low[1], high[0], high[1]], |x| self.f32_of_int32_env::<true>(x))
+        each!([low[0], low[1], high[0], high[1]], |x| self.f32_of_short_int32(x))
     }
 
     // Float16 and bfloat16.
@@ -285,7 +307,7 @@ pub(crate) trait LaneOps: Blocks {
     /// Of int16 (or uint16), rounded in the direction.
     #[inline(always)]
     fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
-        let [a, b] = two!(self.widen_16::<SIGNED>(x), |x| self.f32_of_int32_env::<true>(x));
+        let [a, b] = two!(self.widen_16::<SIGNED>(x), |x| self.f32_of_short_int32(x));
         self.f16_of_f32_env(a, b)
     }
     /// The upper halves of `a + x` and `b + y`: wrapping sums of lanes of 32 bits.

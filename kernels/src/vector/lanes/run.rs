@@ -3,6 +3,7 @@
 use super::{
     super::{bytes, padded_bits},
     LaneOps,
+    ops::Kernel,
     source::Source,
     target::Target,
 };
@@ -21,7 +22,16 @@ pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE:
 ) {
     // SAFETY: the CPU has what the token stands for, by the caller.
     let m = unsafe { M::new_unchecked() }.under(data);
-    m.vectorize(|m| {
+    // SAFETY: the caller's buffers.
+    unsafe { m.vectorize::<Pair<S, D, SATURATE>>(src, dst, n, data) }
+}
+
+/// A source, a target, and whether it saturates.
+struct Pair<S, D, const SATURATE: bool>(S, D);
+
+impl<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool> Kernel<M> for Pair<S, D, SATURATE> {
+    #[inline(always)]
+    unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let (s, d) = const { (S::BITS, D::BITS) };
         let unit = const { size_of::<M::V>() };
         let block = const { 2 * size_of::<M::V>() };
@@ -42,14 +52,14 @@ pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE:
                 }
                 if s < 8 || d < 8 || n < block {
                     let whole = run::<M, S, D, SATURATE>;
-                    return padded_bits(m, whole, (block, s, d), from, to, rest, data);
+                    return padded_bits(m, whole, block, s, d, from, to, rest, data);
                 }
                 // The last whole block once more, overlapping the one before.
                 (from, to) = (src.add(bytes(n - block, s)), dst.add(bytes(n - block, d)));
                 (blocks, rest) = (1, 0);
             }
         }
-    })
+    }
 }
 
 /// The parts of complex numbers, as reals.

@@ -3,7 +3,7 @@
 use super::{
     super::{
         each,
-        small::{Family, NO_NAN, exponents, floats},
+        small::{Family, NO_NAN, Values, exponents, floats},
         style::PLAIN,
     },
     Doubles, Halves, LaneOps, Lanes, Words, eight,
@@ -105,10 +105,13 @@ impl<M: LaneOps, D: Format> Codes<M> for Small<D> {
         if Self::EXPONENT {
             exponents::<M, SATURATE, false>(m, x.f32_odd::<true>(m))
         } else {
-            let sign = if L::UNSIGNED { Some(m.splat(0)) } else { x.signs(m) };
+            let (sign, values) = match (L::INTEGERS, L::UNSIGNED) {
+                (true, true) => (Some(m.splat(0)), Values::Naturals),
+                (integers, _) => (x.signs(m), if integers { Values::Integers } else { Values::Any }),
+            };
             let family = const { Self::FAMILIES[SATURATE as usize] };
             let data = const { Self::DATA[SATURATE as usize] };
-            floats::<M, PLAIN, false>(m, x.f32_odd::<false>(m), sign, L::INTEGERS, family, data)
+            floats::<M, PLAIN, false>(m, x.f32_odd::<false>(m), sign, values, family, data)
         }
     }
 }

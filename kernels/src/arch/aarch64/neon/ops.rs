@@ -6,9 +6,10 @@ use super::{
 };
 use crate::{
     arch::aarch64::fine,
+    data::Data,
     vector::{
         Simd, each,
-        lanes::{Bytes, Doubles, Halves, LaneOps, Words},
+        lanes::{Bytes, Doubles, Halves, LaneOps, Words, ops::Kernel},
     },
 };
 use bytemuck::must_cast as cast;
@@ -90,29 +91,29 @@ impl<const FINE: u8> Neon<FINE> {
 
 impl<const FINE: u8> LaneOps for Neon<FINE> {
     #[inline(always)]
-    fn vectorize<R>(self, kernel: impl FnOnce(Self) -> R) -> R {
+    unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         /// # Safety
         ///
-        /// The CPU has FEAT_FP16.
-        #[inline]
+        /// The CPU has FEAT_FP16; the rest is as of [`Kernel::run`].
         #[target_feature(enable = "neon,fp16")]
-        unsafe fn with_fp16<T, R>(token: T, kernel: impl FnOnce(T) -> R) -> R {
-            kernel(token)
+        unsafe fn with_fp16<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: the caller's buffers.
+            unsafe { K::run(m, src, dst, n, data) }
         }
         /// # Safety
         ///
-        /// The CPU has FEAT_BF16.
-        #[inline]
+        /// The CPU has FEAT_BF16; the rest is as of [`Kernel::run`].
         #[target_feature(enable = "neon,bf16")]
-        unsafe fn with_bf16<T, R>(token: T, kernel: impl FnOnce(T) -> R) -> R {
-            kernel(token)
+        unsafe fn with_bf16<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: the caller's buffers.
+            unsafe { K::run(m, src, dst, n, data) }
         }
-        // SAFETY: the token stands for the features in `FINE`.
+        // SAFETY: the token stands for the features in `FINE`; the rest is the caller's.
         unsafe {
             match FINE {
-                fine::FP16 => with_fp16(self, kernel),
-                fine::BF16 => with_bf16(self, kernel),
-                _ => kernel(self),
+                fine::FP16 => with_fp16::<Self, K>(self, src, dst, n, data),
+                fine::BF16 => with_bf16::<Self, K>(self, src, dst, n, data),
+                _ => K::run(self, src, dst, n, data),
             }
         }
     }
@@ -169,6 +170,7 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
         abs_gt_f32(a, b) = n.vcagtq_f32(cast(a), cast(b));
         min_nan_f32(a, b) = n.vminq_f32(cast(a), cast(b));
         max_nan_f32(a, b) = n.vmaxq_f32(cast(a), cast(b));
+        f32_of_short_int32(x) = n.vcvtq_f32_s32(cast(x));
         mul_sub_f32(c, a, b) = n.vfmsq_f32(cast(c), cast(a), cast(b));
         round_away_f32(x) = n.vrndaq_f32(cast(x));
         int32_or_0_of_f32(x) = {
