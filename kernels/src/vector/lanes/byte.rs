@@ -34,7 +34,7 @@ impl<M: LaneOps> Source<M> for ExponentsToBf16 {
             // The lowest is a subnormal, the highest NaN: both are the bit below the field.
             let one = m.splat_8(1);
             let ends = m.ge_u8(one, m.add_8(codes, one));
-            let low = m.or(m.and(ends, m.splat_8(0x40)), m.shl_8::<7>(codes));
+            let low = m.shl_insert_8::<7>(m.and(ends, m.splat_8(0x40)), codes);
             Found16(m.zip_8(low, m.shr_8::<1>(codes)))
         })
     }

@@ -81,6 +81,11 @@ pub(crate) trait LaneOps: Blocks {
     fn shl_8<const BY: i32>(self, a: Self::V) -> Self::V;
     /// Zeros come in.
     fn shr_8<const BY: i32>(self, a: Self::V) -> Self::V;
+    /// The low `BY` bits of `a`, and `b << BY`.
+    #[inline(always)]
+    fn shl_insert_8<const BY: i32>(self, a: Self::V, b: Self::V) -> Self::V {
+        self.or(self.and(a, self.splat_8((1 << BY) - 1)), self.shl_8::<BY>(b))
+    }
     /// Lanes of `a` and `b` in turn: those of their first halves, and those of their second.
     fn zip_8(self, a: Self::V, b: Self::V) -> [Self::V; 2];
     /// The even bytes of two registers.

@@ -133,6 +133,7 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
         ge_u8(a, b) = n.vcgeq_u8(cast(a), cast(b));
         signs_8(a) = n.vcltzq_s8(cast(a));
         <const BY: i32> shl_8(a) = n.vshlq_n_u8::<BY>(cast(a));
+        <const BY: i32> shl_insert_8(a, b) = n.vsliq_n_u8::<BY>(cast(a), cast(b));
         <const BY: i32> shr_8(a) = n.vshrq_n_u8::<BY>(cast(a));
         even_8(a, b) = n.vuzp1q_u8(cast(a), cast(b));
         odd_8(a, b) = n.vuzp2q_u8(cast(a), cast(b));

@@ -78,8 +78,9 @@ impl<const FINE: u8> Simd for Neon<FINE> {
     #[inline(always)]
     fn any_nan(self, x: [uint32x4_t; 4]) -> bool {
         let n = self.neon;
-        let [a, b, c, d] = each!(x, |x| n.vceqq_f32(cast(x), cast(x)));
-        n.vminvq_u32(n.vandq_u32(n.vandq_u32(a, b), n.vandq_u32(c, d))) == 0
+        // By integers: of comparisons with themselves the compiler makes those of pairs, which take two instructions each.
+        let [a, b, c, d] = each!(x, |x| n.vandq_u32(x, n.vdupq_n_u32(0x7FFF_FFFF)));
+        n.vmaxvq_u32(n.vmaxq_u32(n.vmaxq_u32(a, b), n.vmaxq_u32(c, d))) > 0x7F80_0000
     }
     #[inline(always)]
     fn pack_low<const APART: bool>(self, x: [uint32x4_t; 4]) -> uint32x4_t {
