@@ -75,7 +75,7 @@
 //! On by default:
 //!
 //! * `std`: CPU detection and the environment variables of [`tier`];
-//! * `tiers`, which is `avx512`, `avx2` and `neon`: the kernels of the tiers of these names. Without one, casts use another tier or the
+//! * `tiers`, which is `avx512`, `avx2`, `neon` and `wasm128`: the kernels of the tiers of these names. Without one, casts use another tier or the
 //!   scalar one;
 //! * `dtypes`, which is `int2`, `float6`, `fnuz`, `b11`, `e3m4` and `e4m3`: rarer dtypes ([`DType::feature`]).
 //!

@@ -1,7 +1,7 @@
 //! Which tier new plans use.
 //!
 //! It is the strongest tier that can run here, unless the environment variable `LANECAST_TIER` (`scalar`, `avx2`, `avx512`,
-//! `neon`) or [`force`] names another. All tiers give the same bits; lower tiers are for comparison and debugging. The choice is
+//! `neon`, `wasm128`) or [`force`] names another. All tiers give the same bits; lower tiers are for comparison and debugging. The choice is
 //! made at the first plan and kept; plans keep the tier they were made with.
 //!
 //! A cast never fails because of the environment. If `LANECAST_TIER` names a tier that does not exist or cannot run here, or

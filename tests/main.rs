@@ -81,6 +81,7 @@ mod text_golden;
 mod text_parse;
 mod text_strings;
 #[cfg(feature = "dtypes")]
+mod tiers;
 mod typed;
 mod uniform;
 mod view_memory;

@@ -212,6 +212,7 @@ typedef uint8_t lanecast_tier;
 #define LANECAST_TIER_AVX2    2    /**< AVX2 of x86-64. */
 #define LANECAST_TIER_AVX512  3    /**< AVX-512 of x86-64. */
 #define LANECAST_TIER_NEON    4    /**< NEON of 64-bit Arm. */
+#define LANECAST_TIER_WASM128 5    /**< The 128-bit vectors of WebAssembly. */
 
 /**
  * What a cast returns where there is a choice. All zero is the default, which answers as Rust's `as`; a NULL pointer means the same.
@@ -812,7 +813,7 @@ lanecast_status lanecast_can_cast(lanecast_standard standard,
                                   struct lanecast_error *error)
 LANECAST_NOEXCEPT;
 
-/** The name of the tier that new plans use: "avx512", "avx2", "neon" or "scalar", a static string. */
+/** The name of the tier that new plans use: "avx512", "avx2", "neon", "wasm128" or "scalar", a static string. */
 LANECAST_API const char *lanecast_active_tier(void) LANECAST_NOEXCEPT;
 
 /**

@@ -6,13 +6,14 @@ use lanecast::{CastError, Tier, tier};
 use std::ffi::c_char;
 use std::ptr;
 
-/// The name of the tier that new plans use: "avx512", "avx2", "neon" or "scalar", a static string.
+/// The name of the tier that new plans use: "avx512", "avx2", "neon", "wasm128" or "scalar", a static string.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanecast_active_tier() -> *const c_char {
     match tier::active() {
         Tier::Avx512 => c"avx512",
         Tier::Avx2 => c"avx2",
         Tier::Neon => c"neon",
+        Tier::Wasm128 => c"wasm128",
         Tier::Scalar => c"scalar",
         _ => return ptr::null(),
     }

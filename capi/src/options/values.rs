@@ -177,9 +177,12 @@ pub const LANECAST_TIER_AVX2: lanecast_tier = 2;
 pub const LANECAST_TIER_AVX512: lanecast_tier = 3;
 /// NEON of 64-bit Arm.
 pub const LANECAST_TIER_NEON: lanecast_tier = 4;
+/// The 128-bit vectors of WebAssembly.
+pub const LANECAST_TIER_WASM128: lanecast_tier = 5;
 pub(super) const TIERS: Values<Tier> = &[
     (LANECAST_TIER_SCALAR, Tier::Scalar),
     (LANECAST_TIER_AVX2, Tier::Avx2),
     (LANECAST_TIER_AVX512, Tier::Avx512),
     (LANECAST_TIER_NEON, Tier::Neon),
+    (LANECAST_TIER_WASM128, Tier::Wasm128),
 ];

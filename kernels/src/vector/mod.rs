@@ -26,7 +26,7 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
-#[cfg(any(arm_tiers, wasm_tiers))]
+#[cfg(lane_tiers)]
 pub(crate) mod lanes;
 mod load;
 pub(crate) mod scaled;
