@@ -29,6 +29,8 @@ mod families;
 #[cfg(any(arm_tiers, wasm_tiers, test))]
 pub(crate) mod lanes;
 mod load;
+#[cfg(test)]
+pub(crate) mod portable;
 pub(crate) mod scaled;
 pub(crate) mod short;
 pub(crate) mod small;

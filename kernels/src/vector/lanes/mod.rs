@@ -39,6 +39,8 @@ pub(crate) mod small;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod target;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub(crate) use ops::{Bytes, Doubles, Halves, LaneOps, Words};
 
