@@ -10,7 +10,7 @@ fn minor() -> Option<u32> {
     version.split_whitespace().nth(1)?.split('.').nth(1)?.parse().ok()
 }
 
-/// Which architecture's tiers are built: `x86_tiers`, `arm_tiers` or none.
+/// Which architecture's tiers are built: `x86_tiers`, `arm_tiers`, `wasm_tiers` or none.
 fn tiers() -> Option<&'static str> {
     let is = |name: &str, value: &str| env::var(name).is_ok_and(|is| is == value);
     let has = |feature: &str| {
@@ -23,7 +23,10 @@ fn tiers() -> Option<&'static str> {
         return Some("x86_tiers");
     }
     let arm = is("CARGO_CFG_TARGET_ARCH", "aarch64") && is("CARGO_CFG_TARGET_ENDIAN", "little");
-    (arm && has("neon") && built("NEON")).then_some("arm_tiers")
+    if arm && has("neon") && built("NEON") {
+        return Some("arm_tiers");
+    }
+    (is("CARGO_CFG_TARGET_ARCH", "wasm32") && has("simd128") && built("WASM128")).then_some("wasm_tiers")
 }
 
 fn main() {

@@ -33,6 +33,7 @@ mod gguf;
 mod golden;
 mod guard;
 mod in_place;
+mod internals;
 mod laws;
 mod limits;
 mod lines;

@@ -54,7 +54,7 @@ pub(crate) enum Command {
     Gate(GateArgs),
     /// The part of `count` that runs under QEMU.
     #[command(hide = true)]
-    CountGuest(CastArgs),
+    CountGuest(GuestArgs),
     /// Looks at the machine code of representative pairs: every loop has to be vector code, and to be the one on record.
     Loops(LoopsArgs),
     /// Lists the cells that are furthest from their targets.
@@ -185,6 +185,16 @@ pub(crate) struct CastArgs {
     /// Only scaled casts, by schemes with this in their names.
     #[arg(long, conflicts_with_all = ["pair", "class", "mode", "storage"])]
     pub(crate) scheme: Option<String>,
+}
+
+/// What the counted program runs.
+#[derive(Args)]
+pub(crate) struct GuestArgs {
+    #[command(flatten)]
+    pub(crate) casts: CastArgs,
+    /// Plain casts of fewer elements.
+    #[arg(long)]
+    pub(crate) shorter: bool,
 }
 
 /// What is emulated.

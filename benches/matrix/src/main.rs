@@ -10,7 +10,7 @@ use lanecast_bench::loops;
 use lanecast_bench::{
     calls, checked, compare, costs,
     count::{
-        baseline,
+        self, baseline,
         gate::Gate,
         guest,
         host::{self, Target},
@@ -199,7 +199,14 @@ impl From<TargetArgs> for Target {
 }
 
 fn count(args: CountArgs) -> Result<(), String> {
-    let results = host::count(&args.target.into(), &args.casts.into())?;
+    let mut runs = host::count(&args.target.into(), &args.casts.into())?.into_iter();
+    let mut results = runs.next().unwrap_or_default();
+    for run in runs {
+        results.counts.extend(run.counts);
+        if let (Some(all), Some(of)) = (&mut results.counting, run.counting) {
+            all.emulator = format!("{}; {}", all.emulator, of.emulator);
+        }
+    }
     results.write(&args.output).map_err(|error| format!("{}: {error}", args.output.display()))?;
     println!("{} casts counted: {}", results.counts.len(), args.output.display());
     Ok(())
@@ -218,8 +225,9 @@ fn gate(args: GateArgs) -> Result<(), String> {
     }
 }
 
-fn count_guest(args: CastArgs) -> Result<(), String> {
-    let results = guest::run(&args.into())?;
+fn count_guest(args: GuestArgs) -> Result<(), String> {
+    let lengths = if args.shorter { count::SHORTER } else { count::LENGTHS };
+    let results = guest::run(&args.casts.into(), lengths)?;
     print!("{}", results.to_json().map_err(|error| error.to_string())?);
     Ok(())
 }

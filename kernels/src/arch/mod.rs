@@ -6,7 +6,7 @@
 
 #[cfg(any(x86_tiers, arm_tiers))]
 mod fine;
-#[cfg(any(x86_tiers, arm_tiers))]
+#[cfg(any(x86_tiers, arm_tiers, wasm_tiers))]
 mod registers;
 pub(crate) mod scalar;
 
@@ -16,8 +16,11 @@ mod native;
 #[cfg(arm_tiers)]
 #[path = "aarch64/mod.rs"]
 mod native;
+#[cfg(wasm_tiers)]
+#[path = "wasm32/mod.rs"]
+mod native;
 /// No tier but the scalar one.
-#[cfg(not(any(x86_tiers, arm_tiers)))]
+#[cfg(not(any(x86_tiers, arm_tiers, wasm_tiers)))]
 mod native {
     pub(super) fn detected(_: super::Tier) -> Option<bool> {
         None
@@ -180,6 +183,8 @@ pub enum Tier {
     Avx512,
     /// 64-bit Arm with NEON, which all of them have that run programs.
     Neon,
+    /// WebAssembly with vectors of 128 bits (`simd128`).
+    Wasm128,
 }
 
 // `from_index` finds a tier by its number.
@@ -227,7 +232,7 @@ fn detected(tier: Tier) -> Option<bool> {
 
 impl Tier {
     /// All tiers, the weakest first.
-    pub const ALL: &'static [Tier] = &[Tier::Scalar, Tier::Avx2, Tier::Avx512, Tier::Neon];
+    pub const ALL: &'static [Tier] = &[Tier::Scalar, Tier::Avx2, Tier::Avx512, Tier::Neon, Tier::Wasm128];
 
     /// The CPU features beyond those of a tier for which some tier has quicker kernels, of all architectures: the names that
     /// `LANECAST_DISABLE` may hold.
@@ -240,6 +245,7 @@ impl Tier {
             Tier::Avx2 => "avx2",
             Tier::Avx512 => "avx512",
             Tier::Neon => "neon",
+            Tier::Wasm128 => "wasm128",
         }
     }
 
@@ -342,6 +348,7 @@ impl Tier {
                 "avx512vl", "avx512dq",
             ],
             Tier::Neon => &["neon"],
+            Tier::Wasm128 => &["simd128"],
         }
     }
 
@@ -369,6 +376,7 @@ impl Tier {
             Tier::Avx2 => x86 && !cfg!(feature = "avx2"),
             Tier::Avx512 => x86 && !cfg!(feature = "avx512"),
             Tier::Neon => cfg!(target_arch = "aarch64") && !cfg!(feature = "neon"),
+            Tier::Wasm128 => cfg!(target_arch = "wasm32") && !cfg!(wasm_tiers),
         }
     }
 

@@ -19,8 +19,8 @@ pub(crate) trait RegisterStep {
     fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V;
 }
 
-/// Negative zero: added to a product it changes nothing.
-const NOTHING: u32 = 1 << 31;
+/// The sign bit.
+const SIGN: u32 = 1 << 31;
 
 /// The number of run `i`, or if `EACH`, those from there on.
 ///
@@ -36,21 +36,16 @@ unsafe fn fetch<M: Simd, const EACH: bool>(m: M, of: &[f32], i: usize) -> M::V {
     }
 }
 
-#[inline(always)]
-fn multiplied<M: Simd>(m: M, a: M::V, b: M::V) -> M::V {
-    m.fma(a, b, m.splat(NOTHING))
-}
-
 /// A float32 beside `short`, on the side where the exact value is: `excess` is what `short` has more. It has the sign of `x`. `short` is a
 /// magnitude whose last four bits are zero.
 #[inline(always)]
 fn beside<M: Simd>(m: M, short: M::V, excess: M::V, x: M::V) -> M::V {
-    m.or(m.nudge(short, excess), m.and(x, m.splat(NOTHING)))
+    m.or(m.nudge(short, excess), m.and(x, m.splat(SIGN)))
 }
 
 #[inline(always)]
 fn negated<M: Simd>(m: M, x: M::V) -> M::V {
-    m.xor(x, m.splat(NOTHING))
+    m.xor(x, m.splat(SIGN))
 }
 
 /// [`Step::Times`](super::Step::Times)
@@ -64,7 +59,7 @@ impl RegisterStep for Times {
     }
     #[inline(always)]
     fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
-        multiplied::<M>(m, x, factors[0])
+        m.mul(x, factors[0])
     }
 }
 
@@ -98,7 +93,7 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
     unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
         // SAFETY: the caller's promise.
         unsafe {
-            let factor = multiplied::<M>(m, fetch::<M, EACH>(m, factors.factor, i), m.splat(LARGER));
+            let factor = m.mul(fetch::<M, EACH>(m, factors.factor, i), m.splat(LARGER));
             let block = if BLOCK { fetch::<M, EACH>(m, factors.block, i) } else { factor };
             [negated::<M>(m, factor), block, fetch::<M, EACH>(m, factors.scale, i)]
         }
@@ -106,11 +101,11 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
     #[inline(always)]
     fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
         let [minus_factor, block, scale] = *factors;
-        let minus = m.or(x, m.splat(NOTHING));
+        let minus = m.or(x, m.splat(SIGN));
         // NaN has the sign of `minus`.
-        let short = m.and(multiplied::<M>(m, minus, minus_factor), m.splat(!(15 | NOTHING)));
+        let short = m.and(m.mul(minus, minus_factor), m.splat(!(15 | SIGN)));
         // 20 bits times 4 are exact.
-        let part = if BLOCK { multiplied::<M>(m, short, block) } else { short };
+        let part = if BLOCK { m.mul(short, block) } else { short };
         beside::<M>(m, short, m.fma(part, scale, minus), x)
     }
 }
@@ -122,13 +117,13 @@ impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
     /// The product with the scale of the block, which is exact: 8 bits times 4.
     #[inline(always)]
     fn of_block<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
-        if BLOCK { multiplied::<M>(m, x, factors[1]) } else { x }
+        if BLOCK { m.mul(x, factors[1]) } else { x }
     }
 
     /// The product rounded to float32.
     #[inline(always)]
     pub(crate) fn near<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
-        multiplied::<M>(m, Self::of_block::<M>(m, x, factors), factors[0])
+        m.mul(Self::of_block::<M>(m, x, factors), factors[0])
     }
 }
 
@@ -147,7 +142,7 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
         if !BESIDE {
             return Self::near::<M>(m, x, factors);
         }
-        let magnitude = m.and(x, m.splat(!NOTHING));
+        let magnitude = m.and(x, m.splat(!SIGN));
         let short = m.and(Self::near::<M>(m, magnitude, factors), m.splat(!15));
         beside::<M>(m, short, m.fma(Self::of_block::<M>(m, magnitude, factors), factors[2], short), x)
     }
@@ -171,7 +166,7 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
     let mut first = 0;
     // SAFETY: as the caller's; all registers are of the runs from `first` on.
     unsafe {
-        let mask = m.splat(!NOTHING);
+        let mask = m.splat(!SIGN);
         while runs - first >= lanes {
             let mut rows = [mask; 16];
             for (i, row) in rows.iter_mut().take(lanes).enumerate() {

@@ -26,7 +26,7 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
-#[cfg(any(arm_tiers, wasm_tiers, test))]
+#[cfg(any(arm_tiers, wasm_tiers))]
 pub(crate) mod lanes;
 mod load;
 #[cfg(test)]
@@ -84,7 +84,9 @@ pub(crate) trait Simd: Copy + 'static {
     fn max_i(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a * b + c`, rounded once: exact, or in the default environment.
     fn fma(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
-    /// `a * b + c`, rounded once in the direction of the environment.
+    /// `a * b`, rounded once.
+    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
+    /// `a * b + c` where the product is exact, rounded once in the direction of the environment.
     fn fma_env(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V;
     /// `a / b`, rounded once.
     fn div(self, a: Self::V, b: Self::V) -> Self::V;
@@ -330,7 +332,7 @@ pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
             block::<M, S, T, false>(m, src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
         } else {
             let (src, dst) = (src.add(i * s), dst.add(bytes(i, bits)));
-            padded_bits::<M>(m, whole, M::BLOCK, (8 * s, bits), src, dst, n - i, data);
+            padded_bits::<M>(m, whole, (M::BLOCK, 8 * s, bits), src, dst, n - i, data);
         }
     }
 }

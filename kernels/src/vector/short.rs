@@ -4,7 +4,7 @@ use super::Simd;
 use crate::{data::Data, table::KernelFn};
 use core::mem::MaybeUninit;
 
-/// Runs `kernel` on `block` elements of the sizes `(s, d)` on the stack, of which the first `n` are the caller's.
+/// Runs `kernel` on `block` elements of the sizes `s` and `d` on the stack, of which the first `n` are the caller's.
 ///
 /// # Safety
 ///
@@ -13,18 +13,17 @@ use core::mem::MaybeUninit;
 pub(crate) unsafe fn padded<M: Simd>(
     m: M,
     kernel: KernelFn,
-    block: usize,
-    (s, d): (usize, usize),
+    (block, s, d): (usize, usize, usize),
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
 ) {
     // SAFETY: as the caller's.
-    unsafe { padded_bits::<M>(m, kernel, block, (8 * s, 8 * d), src, dst, n, data) }
+    unsafe { padded_bits(m, kernel, (block, 8 * s, 8 * d), src, dst, n, data) }
 }
 
-/// [`padded`] for elements of `(s, d)` bits, of which a block is whole bytes. The bits behind packed ones become zero.
+/// [`padded`] for elements of `s` and `d` bits, of which a block is whole bytes. The bits behind packed ones become zero.
 ///
 /// # Safety
 ///
@@ -33,8 +32,7 @@ pub(crate) unsafe fn padded<M: Simd>(
 pub(crate) unsafe fn padded_bits<M: Simd>(
     m: M,
     kernel: KernelFn,
-    block: usize,
-    (s, d): (usize, usize),
+    (block, s, d): (usize, usize, usize),
     src: *const u8,
     dst: *mut u8,
     n: usize,

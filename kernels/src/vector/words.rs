@@ -310,7 +310,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
         } else {
             let bits = const { if P::PACKED { P::SHAPE.bits as usize } else { 8 } };
             let (src, dst) = (src.add(2 * i), dst.add(place::<P>(i)));
-            padded_bits::<M>(m, whole, M::BLOCK, (16, bits), src, dst, n - i, data);
+            padded_bits::<M>(m, whole, (M::BLOCK, 16, bits), src, dst, n - i, data);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! without a choice stands in the first of both and is left out of the second. Two tables of scaled casts follow, with a row for
 //! every scheme.
 
-use super::{CALL, Count, Counting, LENGTHS, scaled};
+use super::{CALL, Count, Counting, LENGTHS, SHORTER, scaled, steps};
 use crate::{
     cells::{self, Cast, Mode},
     classes,
@@ -204,8 +204,8 @@ fn parse(text: &str, target: &str, tier: &str) -> Result<Results, String> {
             }
         }
     }
-    let counting =
-        Counting { emulator: emulator.into(), c_library: c_library.into(), elements: LENGTHS, call: CALL };
+    let elements = if emulator.starts_with(steps::NAME) { SHORTER } else { LENGTHS };
+    let counting = Counting { emulator: emulator.into(), c_library: c_library.into(), elements, call: CALL };
     let machine = Machine { target: target.into(), rustc: rustc.into(), ..Machine::default() };
     Ok(Results { machine, counting: Some(counting), counts, ..Results::default() })
 }

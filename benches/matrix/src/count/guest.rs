@@ -3,7 +3,7 @@
 //! It has one thread, it takes all memory before the first mark, and it does not print between two marks; plain casts
 //! do not allocate either.
 
-use super::{CALL, COUNTED, Count, Counting, LENGTHS, mark::between_marks, scaled};
+use super::{CALL, Count, Counting, counted, mark::between_marks, scaled};
 use crate::{
     cells::{self, Cast},
     classes,
@@ -16,13 +16,13 @@ use crate::{
 use lanecast::{CastPlan, Tier};
 use std::{fs, hint::black_box};
 
-/// Runs the selected casts. Before the first one an empty function is counted, then every cast three times. Instructions are
+/// Runs the selected casts, plain ones of these lengths and of a small call. Before the first one an empty function is counted, then every cast three times. Instructions are
 /// zero in what it returns: only the plugin knows them.
 ///
 /// # Errors
 ///
 /// If a tier cannot run here, a plan cannot be made, or an answer differs from the scalar tier's.
-pub fn run(selection: &Selection) -> Result<Results, String> {
+pub fn run(selection: &Selection, lengths: [usize; 2]) -> Result<Results, String> {
     let mut tiers = selection.tiers.clone();
     if tiers.is_empty() {
         tiers = Tier::ALL.iter().copied().filter(|tier| tier.is_available()).collect();
@@ -39,11 +39,11 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
         let range = Range::new(cast.from.dtype(), cast.to.dtype(), selection.inputs);
         let source = match made.take() {
             Some((of, with, source)) if of.from == cast.from && with == range => source,
-            _ => inputs::beginning(cast.from, range, LENGTHS[1]),
+            _ => inputs::beginning(cast.from, range, lengths[1]),
         };
-        let expected = run::expected(&cast, &source, LENGTHS[1])?;
+        let expected = run::expected(&cast, &source, lengths[1])?;
         for &tier in &tiers {
-            count(&cast, tier, pool.bytes(), &source, &expected)?;
+            count(&cast, tier, pool.bytes(), (&source, &expected), lengths)?;
             counts.push(Count {
                 from: cells::label(cast.from),
                 to: cells::label(cast.to),
@@ -56,7 +56,7 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
         }
         made = Some((cast, range, source));
     }
-    let counting = Counting { c_library: c_library(), elements: LENGTHS, call: CALL, ..Counting::default() };
+    let counting = Counting { c_library: c_library(), elements: lengths, call: CALL, ..Counting::default() };
     Ok(Results {
         machine: Machine::detect(),
         inputs: selection.inputs,
@@ -67,12 +67,18 @@ pub fn run(selection: &Selection) -> Result<Results, String> {
 }
 
 /// Runs one cast at all counted lengths.
-fn count(cast: &Cast, tier: Tier, pool: &mut [u8], source: &[u8], expected: &[u8]) -> Result<(), String> {
+fn count(
+    cast: &Cast,
+    tier: Tier,
+    pool: &mut [u8],
+    (source, expected): (&[u8], &[u8]),
+    lengths: [usize; 2],
+) -> Result<(), String> {
     let failed = |error: lanecast::CastError| format!("{cast} on {tier}: {error}");
     let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), tier).map_err(failed)?;
     let (src, dst) = pool.split_at_mut(source.len().next_multiple_of(PAGE));
     src[..source.len()].copy_from_slice(source);
-    for n in COUNTED {
+    for n in counted(lengths) {
         let [read, written] = [cast.from, cast.to].map(|buffer| buffer.byte_len(n).unwrap_or_default());
         let (src, dst) = (&src[..read], &mut dst[..written]);
         dst.fill(0xEE);
@@ -108,12 +114,13 @@ fn c_library() -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::count::{LENGTHS, SHORTER};
 
     #[test]
     fn casts_run_without_an_emulator() {
         let selection =
             Selection { pairs: vec![(Some(lanecast::DType::Int4), None)], ..Selection::default() };
-        let results = run(&selection).expect("the casts of int4");
+        let results = run(&selection, SHORTER).expect("the casts of int4");
         let tiers = Tier::ALL.iter().filter(|tier| tier.is_available()).count();
         let casts = cells::every().into_iter().filter(|cast| selection.has(cast)).count();
         assert_eq!(results.counts.len(), casts * tiers);
@@ -123,7 +130,7 @@ mod tests {
     #[test]
     fn scaled_casts_run_without_an_emulator() {
         let selection = Selection { scheme: Some("fp4".into()), ..Selection::default() };
-        let results = run(&selection).expect("the casts of float4_e2m1fn");
+        let results = run(&selection, LENGTHS).expect("the casts of float4_e2m1fn");
         let tiers = Tier::ALL.iter().filter(|tier| tier.is_available()).count();
         // mxfp4 and nvfp4, both ways, of float32 and bfloat16.
         assert_eq!(results.counts.len(), 8 * tiers);

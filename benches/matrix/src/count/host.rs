@@ -1,6 +1,6 @@
 //! Builds the program and the plugin, starts QEMU, and joins what both left behind.
 
-use super::COUNTED;
+use super::{LENGTHS, scaled, steps};
 use crate::{
     cells::Mode,
     results::{Results, Store},
@@ -15,6 +15,9 @@ use std::{
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
+
+/// The guest's option for casts of fewer elements.
+const SHORTER: &str = "--shorter";
 
 /// The subcommand of this program that is the guest.
 pub const GUEST: &str = "count-guest";
@@ -69,29 +72,62 @@ impl Target {
     }
 }
 
-/// Counts the instructions of the selected casts.
+/// The tier that QEMU does not emulate.
+const STEPPED: Tier = Tier::Avx512;
+
+/// Counts the instructions of the selected casts: under emulation, and if it is selected, step by step for the tier that cannot be
+/// emulated.
 ///
 /// # Errors
 ///
 /// If something cannot be built or started, or an answer is wrong.
-pub fn count(target: &Target, selection: &Selection) -> Result<Results, String> {
-    if selection.tiers.contains(&Tier::Avx512) {
-        return Err("avx512: QEMU does not emulate AVX-512; nothing can be counted there".into());
+pub fn count(target: &Target, selection: &Selection) -> Result<Vec<Results>, String> {
+    let (stepped, emulated): (Vec<Tier>, _) = selection.tiers.iter().partition(|tier| **tier == STEPPED);
+    let mut runs = Vec::new();
+    if selection.tiers.is_empty() || !emulated.is_empty() {
+        runs.push(count_emulated(target, &Selection { tiers: emulated, ..selection.clone() })?);
     }
+    if !stepped.is_empty() {
+        if target.triple != HOST || target.cpu.is_some() || !STEPPED.is_available() {
+            return Err(format!("{STEPPED}: QEMU does not emulate it; it is counted on a CPU that has it"));
+        }
+        runs.push(count_steps(target, &Selection { tiers: vec![STEPPED], ..selection.clone() })?);
+    }
+    Ok(runs)
+}
+
+/// Counts on this CPU.
+fn count_steps(target: &Target, selection: &Selection) -> Result<Results, String> {
+    let path = build_guest(target)?;
+    let mut guest = guest(Command::new(name_in_folder(&path)?.1), &path, selection)?;
+    guest.arg(SHORTER);
+    // The copies of the C library that all CPUs with AVX2 have.
+    guest.env("GLIBC_TUNABLES", "glibc.cpu.hwcaps=-AVX512F,-AVX512VL,-ERMS,-FSRM,-RTM");
+    let (results, counts) = steps::run(guest)?;
+    let features = STEPPED.features().join(", ");
+    joined(&results, &counts, &format!("{}, {STEPPED} with {features}", steps::NAME))
+}
+
+/// Counts under emulation.
+fn count_emulated(target: &Target, selection: &Selection) -> Result<Results, String> {
     let version = version(&target.emulator())?;
     let guest = build_guest(target)?;
     let plugin = build(&["-p", "lanecast-counter"], None, |made| made.filenames.into_iter().next())?;
     let out = plugin.with_extension(format!("{}.counts", std::process::id()));
     let (results, counts) = emulate(target, &guest, &plugin, &out, selection)?;
+    joined(&results, &counts, &format!("{version}, -cpu {}", target.cpu()))
+}
+
+/// What the guest printed, with its counts.
+fn joined(results: &[u8], counts: &str, emulator: &str) -> Result<Results, String> {
     let mut results: Results =
-        serde_json::from_slice(&results).map_err(|error| format!("the program's output: {error}"))?;
-    join(&mut results, &counts)?;
-    let emulator = format!("{version}, -cpu {}", target.cpu());
-    results.machine.cpu = emulator.clone();
+        serde_json::from_slice(results).map_err(|error| format!("the program's output: {error}"))?;
+    join(&mut results, counts)?;
+    results.machine.cpu = emulator.into();
     results.machine.cpu_id = "emulated".into();
     results.machine.caches.clear();
     if let Some(counting) = &mut results.counting {
-        counting.emulator = emulator;
+        counting.emulator = emulator.into();
     }
     Ok(results)
 }
@@ -175,11 +211,6 @@ fn emulate(
     out: &Path,
     selection: &Selection,
 ) -> Result<(Vec<u8>, String), String> {
-    let shown = guest.display();
-    let (Some(directory), Some(name)) = (guest.parent(), guest.file_name().and_then(|name| name.to_str()))
-    else {
-        return Err(format!("{shown}: not the path of a program"));
-    };
     let mut qemu = Command::new(target.emulator());
     qemu.arg("-cpu").arg(target.cpu());
     let root = format!("/usr/{}-linux-gnu", target.gnu());
@@ -187,19 +218,35 @@ fn emulate(
         qemu.args(["-L", &root]);
     }
     qemu.arg("-plugin").arg(plugin_option(plugin, out));
-    // The name of the program and the environment lie on the stack of the guest and move what comes after them. So that they
-    // are the same everywhere, the name is relative and the environment is empty.
-    qemu.env_clear().envs(env::var_os("PATH").map(|path| ("PATH", path))).args(["-U", "PATH"]);
-    qemu.current_dir(directory).arg(format!("./{name}"));
-    qemu.arg(GUEST).args(arguments(selection)).stderr(Stdio::inherit());
+    qemu.args(["-U", "PATH"]).arg(name_in_folder(guest)?.1);
+    let mut qemu = self::guest(qemu, guest, selection)?;
+    qemu.envs(env::var_os("PATH").map(|path| ("PATH", path)));
     let output = qemu.output().map_err(|error| format!("{}: {error}", target.emulator()))?;
     let counts = fs::read_to_string(out);
     let _ = fs::remove_file(out);
     if !output.status.success() {
-        return Err(format!("{shown} under {}: {}", target.emulator(), output.status));
+        return Err(format!("{} under {}: {}", guest.display(), target.emulator(), output.status));
     }
     let counts = counts.map_err(|error| format!("{}: {error}", out.display()))?;
     Ok((output.stdout, counts))
+}
+
+/// The folder of a program, and its name there.
+fn name_in_folder(program: &Path) -> Result<(&Path, String), String> {
+    match (program.parent(), program.file_name().and_then(|name| name.to_str())) {
+        (Some(folder), Some(name)) => Ok((folder, format!("./{name}"))),
+        _ => Err(format!("{}: not the path of a program", program.display())),
+    }
+}
+
+/// A command that ends in the program, with what the program is to do.
+///
+/// The name of the program and the environment lie on the stack of the guest and move what comes after them. So that they are the same
+/// everywhere, the name is relative and the environment is empty.
+fn guest(mut command: Command, program: &Path, selection: &Selection) -> Result<Command, String> {
+    command.env_clear().current_dir(name_in_folder(program)?.0);
+    command.arg(GUEST).args(arguments(selection)).stderr(Stdio::inherit());
+    Ok(command)
 }
 
 /// The option that loads the plugin. A comma within a path is doubled.
@@ -231,12 +278,14 @@ fn join(results: &mut Results, counts: &str) -> Result<(), String> {
     let Some((&empty, calls)) = between.split_first() else {
         return Err("the plugin saw no mark".into());
     };
-    if !marks.len().is_multiple_of(2) || calls.len() != COUNTED.len() * results.counts.len() {
+    let lengths = results.counting.as_ref().map_or(LENGTHS, |counting| counting.elements);
+    if !marks.len().is_multiple_of(2) || calls.len() != 3 * results.counts.len() {
         return Err(format!("{} marks for {} casts", marks.len(), results.counts.len()));
     }
-    for (count, calls) in results.counts.iter_mut().zip(calls.chunks_exact(COUNTED.len())) {
+    for (count, calls) in results.counts.iter_mut().zip(calls.chunks_exact(3)) {
         let [call, short, long] = [calls[0], calls[1], calls[2]];
-        let elements = (COUNTED[2] - COUNTED[1]) as f64;
+        let [few, many] = if count.class == scaled::CLASS { LENGTHS } else { lengths };
+        let elements = (many - few) as f64;
         count.instructions_of_call = call.saturating_sub(empty);
         count.instructions_per_element = (long as f64 - short as f64) / elements;
     }

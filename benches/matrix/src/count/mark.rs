@@ -2,7 +2,7 @@
 
 /// The number of a system call that no Linux has; the plugin in `benches/counter` looks for it.
 #[cfg(target_os = "linux")]
-const MARK: libc::c_long = 0x1A4E;
+pub(super) const MARK: libc::c_long = 0x1A4E;
 
 /// Sets a mark. Without the plugin it has no effect.
 #[cfg(target_os = "linux")]

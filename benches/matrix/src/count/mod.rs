@@ -10,6 +10,7 @@
 //! * `scaled`: its scaled casts;
 //! * `memory`: what they allocate;
 //! * `host`: builds it and the plugin that counts (`benches/counter`), starts QEMU, and joins what both left behind;
+//! * `steps`: what the host does for a tier that no emulator has;
 //! * `baseline`: the counts on record;
 //! * `gate`: has a count grown?
 
@@ -20,6 +21,7 @@ pub mod host;
 pub mod mark;
 mod memory;
 pub mod scaled;
+mod steps;
 
 use crate::cells::{self, Mode};
 use lanecast::Tier;
@@ -29,10 +31,14 @@ use std::fmt;
 /// The lengths whose difference gives the instructions per element. Both, and the difference, are whole blocks of all kernels
 /// and of all packed widths.
 pub const LENGTHS: [usize; 2] = [1024, 5120];
+/// The lengths of plain casts that are counted step by step, where an instruction takes microseconds.
+pub const SHORTER: [usize; 2] = [512, 1024];
 /// The elements of a small call.
 pub const CALL: usize = 64;
 /// The lengths of the calls that are counted, each between a pair of marks.
-const COUNTED: [usize; 3] = [CALL, LENGTHS[0], LENGTHS[1]];
+const fn counted(lengths: [usize; 2]) -> [usize; 3] {
+    [CALL, lengths[0], lengths[1]]
+}
 
 /// How instructions were counted.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -111,9 +117,8 @@ pub(crate) mod tests {
 
     #[test]
     fn lengths_are_whole_blocks() {
-        for length in LENGTHS {
-            assert_eq!(length % 512, 0);
+        for [short, long] in [LENGTHS, SHORTER] {
+            assert!(short % 512 == 0 && long % 512 == 0 && short < long && long <= crate::inputs::PERIOD);
         }
-        assert!(LENGTHS[0] < LENGTHS[1] && LENGTHS[1] <= crate::inputs::PERIOD);
     }
 }

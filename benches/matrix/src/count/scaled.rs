@@ -3,7 +3,7 @@
 //! Tensors have rows of as many elements as there, and a small call has one row of fewer. So the elements of a long one stand for whole
 //! blocks; those of tiles are taken row by row, and what a tile costs beside its rows is part of a small call only.
 
-use super::{COUNTED, Count, mark::between_marks, memory::from_one_piece};
+use super::{Count, LENGTHS, counted, mark::between_marks, memory::from_one_piece};
 use crate::{
     cells::Mode,
     pool::Pool,
@@ -128,7 +128,7 @@ pub(super) fn run(selection: &Selection, tiers: &[Tier], pool: &mut Pool) -> Res
     for cast in every().filter(|cast| selection.has_scheme(cast.name)) {
         for &tier in tiers {
             let count = cast.empty(tier.name());
-            for n in COUNTED {
+            for n in counted(LENGTHS) {
                 cast.count(tier, n, pool).map_err(|error| format!("{count}: {error}"))?;
             }
             counts.push(count);

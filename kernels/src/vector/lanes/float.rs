@@ -21,19 +21,11 @@ pub(crate) const SHORT: u8 = 2;
 #[derive(Clone, Copy)]
 pub(crate) struct F64<M: LaneOps>(pub(crate) Doubles<M>);
 
-impl<M: LaneOps, const RANGE: u8> F32<M, RANGE> {
-    /// The nearest integers of 32 bits.
-    #[inline(always)]
-    fn nearest<const TO: bool>(self, m: M) -> Ints32<M, TO> {
-        Ints32(each!(self.0, |x| m.int32_of_f32::<TO>(x)))
-    }
-}
-
 impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
         if SATURATE {
-            self.nearest::<TO>(m).int8::<true, TO>(m)
+            m.int8_of_f32::<TO>(self.0)
         } else if RANGE == SHORT {
             m.low_bytes_32(each!(self.0, |x| m.int32_of_f32::<true>(x)))
         } else {
@@ -43,7 +35,7 @@ impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
         if SATURATE {
-            self.nearest::<TO>(m).int16::<true, TO>(m)
+            m.int16_of_f32::<TO>(self.0)
         } else {
             Ints32::<M, true>(self.int32::<false, TO>(m)).int16::<false, TO>(m)
         }
@@ -51,7 +43,7 @@ impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
     #[inline(always)]
     fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
         if SATURATE {
-            self.nearest::<TO>(m).0
+            each!(self.0, |x| m.int32_of_f32::<TO>(x))
         } else {
             match RANGE {
                 SHORT => each!(self.0, |x| m.int32_of_f32::<true>(x)),

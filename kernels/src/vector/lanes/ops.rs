@@ -9,8 +9,11 @@
 
 use super::{
     super::{Blocks, each},
+    Lanes,
+    int::Ints32,
     two,
 };
+use crate::data::Data;
 
 /// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
 pub(crate) type Bytes<M> = <M as super::super::Simd>::V;
@@ -25,6 +28,12 @@ pub(crate) trait LaneOps: Blocks {
     #[inline(always)]
     fn vectorize<R>(self, kernel: impl FnOnce(Self) -> R) -> R {
         kernel(self)
+    }
+
+    /// The token for a kernel with this data. A tier whose target has no rounding direction of its own keeps it in the token.
+    #[inline(always)]
+    fn under(self, _: &Data) -> Self {
+        self
     }
 
     // Bits.
@@ -226,9 +235,11 @@ pub(crate) trait LaneOps: Blocks {
     fn abs_ge_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// `|a| > |b|`, false if either is NaN.
     fn abs_gt_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The lesser one; NaN if either is.
+    /// Whether what becomes of NaN by arithmetic is NaN with its sign.
+    const NAN_KEEPS_SIGN: bool = true;
+    /// The lesser one; `a` if that is NaN. `b` is a number.
     fn min_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The greater one; NaN if either is.
+    /// The greater one; `a` if that is NaN. `b` is a number.
     fn max_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// `c - a * b`, where that is exact.
     fn mul_sub_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
@@ -242,6 +253,16 @@ pub(crate) trait LaneOps: Blocks {
     fn low_32_of_f32(self, x: Self::V) -> Self::V;
     /// The truncated int32, and 0 for what has more bits: `x` is in the range of int32, or 0 modulo 256, infinite or NaN.
     fn int32_or_0_of_f32(self, x: Self::V) -> Self::V;
+    /// Truncated to int8 (or uint8), saturated; NaN becomes 0.
+    #[inline(always)]
+    fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {
+        Ints32::<Self, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x))).int8::<true, SIGNED>(self)
+    }
+    /// Truncated to int16 (or uint16), saturated; NaN becomes 0.
+    #[inline(always)]
+    fn int16_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Halves<Self> {
+        Ints32::<Self, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x))).int16::<true, SIGNED>(self)
+    }
     /// Of int32 (or uint32), rounded in the direction.
     fn f32_of_int32_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
     /// Of bytes (with a sign or without), exactly.

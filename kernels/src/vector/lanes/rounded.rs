@@ -110,6 +110,9 @@ fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
         let infinity = m.splat(f32::INFINITY.to_bits());
         return f16_of_words(m, each!(x, |x| m.add(m.or(x, m.splat(1)), m.abs_ge_f32(x, infinity))));
     }
+    if MODE == small::DIRECTED {
+        return f16_of_words(m, x);
+    }
     let truncated = f16_of_words(m, x);
     let [[a, b], [c, d]] = two!(truncated, |x| m.f32_of_f16(x));
     // False for NaN.
@@ -142,6 +145,9 @@ fn bf16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>, data: &Data) -> Halves<M>
 fn f32<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Words<M> {
     if MODE == ODD {
         return x.f32_odd::<true>(m);
+    }
+    if MODE == small::DIRECTED {
+        return x.f32(m);
     }
     // A last bit that moves ties, but would make infinity NaN.
     let infinity = m.splat_64(f64::INFINITY.to_bits());
@@ -318,28 +324,30 @@ pub(crate) fn rounded<K: Tokens>(
         },
         Spec::Float(f) if f.bits() <= 8 => match (s, d) {
             (DType::Float16, DType::Float8E5M2) => by_mode!(mode, K::Base, source::Plain, Byte<small::E5m2>),
-            _ if truncates(d, rules) => common(),
+            _ if K::COMMON_OBEYS && truncates(d, rules) => common(),
             _ => of_source!(s, all, signed::<K::Base>(mode)),
         },
         Spec::Float(f) if f.bits() == 16 => {
             let obeys = match d {
-                DType::Float16 => true,
-                _ => direction == Direction::NearestEven || K::BF16::BF16_IN_DIRECTION,
+                DType::Float16 => K::COMMON_OBEYS,
+                _ => K::BF16::BF16_IN_DIRECTION,
             };
-            if mode == small::DIRECTED && obeys {
+            if mode == small::DIRECTED && (obeys || direction == Direction::NearestEven) {
                 common()
             } else {
                 of_source!(s, all, halves::<K::Base>(d, mode))
             }
         }
-        Spec::Float(_) | Spec::Complex(_) if mode == small::DIRECTED => common(),
-        Spec::Complex(_) if matches!(s, DType::Complex128) => {
-            if mode == ODD {
-                parts::<K::Base, f64, F32Rounded<ODD>>
-            } else {
-                parts::<K::Base, f64, F32Rounded<AWAY>>
-            }
+        Spec::Float(_) | Spec::Complex(_)
+            if mode == small::DIRECTED && (K::COMMON_OBEYS || direction == Direction::NearestEven) =>
+        {
+            common()
         }
+        Spec::Complex(_) if matches!(s, DType::Complex128) => match mode {
+            AWAY => parts::<K::Base, f64, F32Rounded<AWAY>>,
+            ODD => parts::<K::Base, f64, F32Rounded<ODD>>,
+            _ => parts::<K::Base, f64, F32Rounded<{ small::DIRECTED }>>,
+        },
         Spec::Float(f) | Spec::Complex(f) if f.exponent_bits == 8 => of_source!(s, [
             Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
         ], singles::<K::Base>(d, mode)),

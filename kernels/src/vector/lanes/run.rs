@@ -20,7 +20,7 @@ pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE:
     data: &Data,
 ) {
     // SAFETY: the CPU has what the token stands for, by the caller.
-    let m = unsafe { M::new_unchecked() };
+    let m = unsafe { M::new_unchecked() }.under(data);
     m.vectorize(|m| {
         let (s, d) = const { (S::BITS, D::BITS) };
         let unit = const { size_of::<M::V>() };
@@ -42,7 +42,7 @@ pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE:
                 }
                 if s < 8 || d < 8 || n < block {
                     let whole = run::<M, S, D, SATURATE>;
-                    return padded_bits(m, whole, block, (s, d), from, to, rest, data);
+                    return padded_bits(m, whole, (block, s, d), from, to, rest, data);
                 }
                 // The last whole block once more, overlapping the one before.
                 (from, to) = (src.add(bytes(n - block, s)), dst.add(bytes(n - block, d)));

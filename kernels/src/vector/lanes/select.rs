@@ -21,6 +21,8 @@ use num_complex::Complex;
 /// The tokens of a tier: most kernels need no more than the [`Base`](Tokens::Base); those to 16-bit floats may use instructions
 /// that not every CPU of the tier has.
 pub(crate) trait Tokens: 'static {
+    /// Whether the kernels in the table of the tier round in the direction of the environment.
+    const COMMON_OBEYS: bool = true;
     type Base: LaneOps;
     /// For kernels to float16.
     type F16: LaneOps;

@@ -50,7 +50,8 @@ impl<M: LaneOps, const MODE: u8> Codes<M> for Signed<MODE> {
             let largest = all(data.code.largest);
             Some(m.low_bytes_32(each!(x, |x| m.abs_ge_f32(largest, x))))
         };
-        let signs = if L::UNSIGNED { None } else { Some(m.odd_8(high[0], high[1])) };
+        let signed_high = if L::INTEGERS || M::NAN_KEEPS_SIGN { high } else { high_halves(m, x) };
+        let signs = if L::UNSIGNED { None } else { Some(m.odd_8(signed_high[0], signed_high[1])) };
         signed(m, codes, signs, numbers, data)
     }
 }

@@ -26,8 +26,6 @@ use core::marker::PhantomData;
 pub(crate) trait Words: Blocks {
     fn splat_8(self, x: u8) -> Self::V;
     fn splat_16(self, x: u16) -> Self::V;
-    /// float32, rounded once.
-    fn mul(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a` less 1 in the lanes in which the low four bits of `index` are in the list.
     fn less_one(self, a: Self::V, index: Self::V, list: &List) -> Self::V;
     /// Whether a lane of the block has none of these bits.

@@ -24,7 +24,6 @@ use core::{arch::aarch64::*, marker::PhantomData};
 
 impl Words for Neon {
     operations! { n:
-        mul(a, b) = n.vmulq_f32(cast(a), cast(b));
         upper_halves(a, b) = n.vtrn2q_u16(cast(a), cast(b));
         add_16(a, b) = n.vaddq_u16(cast(a), cast(b));
         sub_16(a, b) = n.vqsubq_u16(cast(a), cast(b));

@@ -48,6 +48,7 @@ impl<const FINE: u8> Simd for Neon<FINE> {
         min_i(a, b) = n.vminq_s32(cast(a), cast(b));
         max_i(a, b) = n.vmaxq_s32(cast(a), cast(b));
         fma(a, b, c) = n.vfmaq_f32(cast(c), cast(a), cast(b));
+        mul(a, b) = n.vmulq_f32(cast(a), cast(b));
         div(a, b) = n.vdivq_f32(cast(a), cast(b));
         // All ones are -1.
         nudge(x, excess) = n.vaddq_u32(n.vsubq_u32(x, n.vcltzq_f32(cast(excess))), n.vcgtzq_f32(cast(excess)));

@@ -18,7 +18,6 @@ impl Words for Avx2 {
     operations! {
         splat_8(x: u8) = _mm256_set1_epi8(x as i8);
         splat_16(x: u16) = _mm256_set1_epi16(x as i16);
-        mul(a, b) = _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         less_one(a, index, list: &List) = {
             // The upper bytes of a lane find the number 0, which is in no list.
             let index = _mm256_and_si256(index, _mm256_set1_epi32(15));

@@ -95,6 +95,7 @@ impl Simd for Avx2 {
             let [a, b, c] = [_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), _mm256_castsi256_ps(c)];
             _mm256_castps_si256(env::_mm256_fmadd_ps(a, b, c))
         };
+        mul(a, b) = _mm256_castps_si256(_mm256_mul_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)));
         div(a, b) = {
             _mm256_castps_si256(_mm256_div_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b)))
         };

@@ -103,7 +103,7 @@ avx2_fn! {
                 if n >= block {
                     overlapping(n, block, do_block);
                 } else if n > 0 {
-                    padded(Avx2::new_unchecked(), run::<S, D, SATURATE, WAY>, block, (S::SIZE, D::SIZE), src, dst, n, data);
+                    padded(Avx2::new_unchecked(), run::<S, D, SATURATE, WAY>, (block, S::SIZE, D::SIZE), src, dst, n, data);
                 }
             } else if S::LIGHT && n >= 2 * block {
                 overlapping(n, 2 * block, |i| {

@@ -32,7 +32,6 @@ impl Words for Avx512<true, false> {
     operations! {
         splat_8(x: u8) = _mm512_set1_epi8(x as i8);
         splat_16(x: u16) = _mm512_set1_epi16(x as i16);
-        mul(a, b) = _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
         less_one(a, index, list: &List) = {
             let list = _mm512_loadu_si512(list.lanes.as_ptr().cast());
             _mm512_add_epi32(a, _mm512_permutexvar_epi32(index, list))

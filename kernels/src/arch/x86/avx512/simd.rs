@@ -210,6 +210,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             let [a, b, c] = [_mm512_castsi512_ps(a), _mm512_castsi512_ps(b), _mm512_castsi512_ps(c)];
             _mm512_castps_si512(env::_mm512_fmadd_ps(a, b, c))
         };
+        mul(a, b) = _mm512_castps_si512(_mm512_mul_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)));
         div(a, b) = {
             _mm512_castps_si512(_mm512_div_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))
         };

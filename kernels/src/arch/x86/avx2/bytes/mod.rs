@@ -31,8 +31,7 @@ macro_rules! for_each_block {
                     return padded_bits(
                         Avx2::new_unchecked(),
                         $whole,
-                        BLOCK,
-                        ($from as usize, $to as usize),
+                        (BLOCK, $from as usize, $to as usize),
                         $s,
                         $d,
                         left,

@@ -18,7 +18,7 @@ avx2_fn! {
         unsafe {
             if n < BLOCK {
                 if n > 0 {
-                    padded(Avx2::new_unchecked(), to_bf16, BLOCK, (2, 2), src, dst, n, data);
+                    padded(Avx2::new_unchecked(), to_bf16, (BLOCK, 2, 2), src, dst, n, data);
                 }
                 return;
             }

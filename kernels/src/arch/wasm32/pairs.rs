@@ -1,0 +1,160 @@
+//! Which kernel takes a pair: those of [`vector::lanes`](crate::vector::lanes), but for pairs that take less time one element after
+//! the other.
+
+use super::{
+    scaled::{Eight, Four, Integers},
+    simd::Wasm128,
+};
+use crate::{
+    arch::scalar,
+    data::Data,
+    dtype::{COUNT, DType, Spec},
+    exact::Rules,
+    format::*,
+    storage::Encoding,
+    table::{
+        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
+        define_table, has_overflow_rule, same_bits, same_truth,
+    },
+    vector::{
+        self,
+        lanes::{
+            byte::{Limited, Masked},
+            rounded,
+            run::run,
+            select::{self, Tokens},
+            target::{Byte, Found, Int},
+        },
+    },
+};
+
+/// Elements of a block.
+const BLOCK: usize = 32;
+
+/// The tokens of kernels that round to nearest, and of those that round in the direction of their rules.
+struct Rounds<const DIRECTED: bool>;
+
+impl<const DIRECTED: bool> Tokens for Rounds<DIRECTED> {
+    const COMMON_OBEYS: bool = false;
+    type Base = Wasm128<DIRECTED>;
+    type F16 = Wasm128<DIRECTED>;
+    type BF16 = Wasm128<DIRECTED>;
+}
+
+/// Whether a pair takes less time one element after the other: no instruction converts integers of 64 bits, or shifts lanes by
+/// different numbers, and conversions of float64 to integers are slow.
+const fn is_scalar(from: DType, to: DType, saturate: bool) -> bool {
+    const fn long(dtype: DType) -> bool {
+        matches!(dtype, DType::Int64 | DType::UInt64)
+    }
+    let int = matches!(to.spec(), Spec::Int { .. });
+    let float = !matches!(from.spec(), Spec::Bool | Spec::Int { .. });
+    match from {
+        DType::Int64 | DType::UInt64 => match to.spec() {
+            Spec::Float(f) | Spec::Complex(f) => f.exponent_bits >= 8,
+            _ => false,
+        },
+        DType::Float64 | DType::Complex128 => int,
+        DType::Float8E8M0FNU if int && to.size() > 1 && !saturate => true,
+        // Those of fewer bits are looked up.
+        _ => float && !from.is_sub_byte() && long(to),
+    }
+}
+
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+    // SAFETY: the caller's buffers.
+    unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+}
+
+/// A dtype to itself: the bits, unused ones cleared.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    type M = Wasm128<false>;
+    // SAFETY: the caller's buffers; `n` elements are as many times their bytes.
+    unsafe {
+        if n * size_of::<S>() < BLOCK {
+            return scalar::copy::<S>(src, dst, n, data);
+        }
+        match const { (<S as Element>::DTYPE, <S as Element>::DTYPE.bits()) } {
+            (DType::Bool, _) => {
+                run::<M, Limited<bool, bool, true, 8>, Byte<Found, 8>, true>(src, dst, n, data)
+            }
+            (_, 2) => run::<M, Masked<0x03, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 4) => run::<M, Masked<0x0F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 6) => run::<M, Masked<0x3F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            _ => core::ptr::copy_nonoverlapping(src, dst, n * size_of::<S>()),
+        }
+    }
+}
+
+const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    Some(if is_scalar(S::DTYPE, D::DTYPE, saturate) {
+        scalar::entry::<S, D, FINE>(saturate).run
+    } else {
+        select::pair::<Rounds<false>, S, D, 8, false>(saturate)
+    })
+}
+
+/// The kernels of packed storage.
+const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
+    const fn from<S: Format, D: Format, const PACKED: bool>(bits: u32, saturate: bool) -> KernelFn {
+        match bits {
+            2 => select::pair::<Rounds<false>, S, D, 2, PACKED>(saturate),
+            4 => select::pair::<Rounds<false>, S, D, 4, PACKED>(saturate),
+            6 => select::pair::<Rounds<false>, S, D, 6, PACKED>(saturate),
+            _ => select::pair::<Rounds<false>, S, D, 8, PACKED>(saturate),
+        }
+    }
+    let bits = if SIDES & PACKED_FROM != 0 { S::DTYPE.bits() } else { 8 };
+    if is_scalar(S::DTYPE, D::DTYPE, saturate) {
+        None
+    } else if SIDES & PACKED_TO != 0 {
+        Some(from::<S, D, true>(bits, saturate))
+    } else {
+        Some(from::<S, D, false>(bits, saturate))
+    }
+}
+
+/// No source is apart.
+const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
+    panic!("every source has a row")
+}
+
+/// Every source has a row.
+const APART: bool = false;
+crate::dtype::for_each_dtype!(define_table);
+crate::dtype::for_each_dtype!(define_packed_table);
+static PACKED: PackedTable = packed_table::<0>();
+pub(super) static TABLE: Table =
+    Table { packed: Some(&PACKED), tabled: Some(rounded::tabled::<Rounds<true>>), ..table::<0>() };
+
+/// The kernel of a pair under rules that are not the common ones, in byte storage.
+pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
+    let (s, d) = (from.dtype(), to.dtype());
+    if from.is_packed() || to.is_packed() || is_scalar(s, d, rules.saturate) {
+        return scalar::rounded(from, to, rules);
+    }
+    rounded::rounded::<Rounds<true>>(from, to, rules, &TABLE)
+}
+
+/// A function: all have the features of the tier.
+macro_rules! wasm_fn {
+    ($($item:tt)*) => { $($item)* };
+}
+crate::loss::define_loops!(may_lose, wasm_fn);
+crate::scaled::define_scaled!(wasm_fn, Wasm128<false>);
+vector::scaled::define_fused!(wasm_fn, Wasm128<false>);
+vector::scaled::define_decoders!(
+    Wasm128<false>,
+    Eight<F8E4M3FN>,
+    Eight<F8E5M2>,
+    Four<F4E2M1FN>,
+    Four<I4>,
+    Integers
+);
