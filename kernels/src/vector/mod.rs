@@ -26,7 +26,7 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
-#[cfg(any(arm_tiers, wasm_tiers))]
+#[cfg(any(test, arm_tiers, wasm_tiers))]
 pub(crate) mod lanes;
 mod load;
 #[cfg(test)]

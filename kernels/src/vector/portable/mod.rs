@@ -192,6 +192,7 @@ impl<const N: usize> Simd for Portable<N> {
         min_i(a, b) = zip(a, b, i32::min);
         max_i(a, b) = zip(a, b, i32::max);
         fma(a, b, c) = Self::new(Direction::NearestEven).fma_env(a, b, c);
+        mul(a, b) = zip(a, b, |a: f32, b| a * b);
         div(a, b) = zip(a, b, |a: f32, b| a / b);
         nudge(x, excess) = register(|i| {
             let (x, excess): (u32, f32) = (lane(&[x], i), lane(&[excess], i));

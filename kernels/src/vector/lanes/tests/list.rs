@@ -319,7 +319,7 @@ operations! { directed(m): Rounds::InDirection;
 
 operations! { nearest(m): Rounds::ToNearest;
     (x: F32[4]) -> Bits16 = m.to_bf16::<true>(x, Data::common(DType::BFloat16, true));
-    (a: F32, b: F32) -> Nan32 = [m.div(a, b)];
+    (a: F32, b: F32) -> Nan32 = [m.mul(a, b), m.div(a, b)];
     (a: F32, b: F32, c: F32) -> Nan32 = [m.fma(a, b, c)];
     (x: F32) -> Bits32 = {
         // The least integer, or the nearest; of NaN, it or 0.
