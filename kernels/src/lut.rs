@@ -19,7 +19,7 @@ mod sets;
 mod words;
 
 pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold};
-#[cfg(any(test, arm_tiers, wasm_tiers))]
+#[cfg(any(all(test, target_endian = "little"), arm_tiers, wasm_tiers))]
 pub(crate) use limits::limits;
 pub(crate) use limits::{Limits, limits_of};
 pub(crate) use sets::{BYTES, byte_place, count, places, set, set_of};

@@ -26,10 +26,10 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
-#[cfg(any(test, arm_tiers, wasm_tiers))]
+#[cfg(any(all(test, target_endian = "little"), arm_tiers, wasm_tiers))]
 pub(crate) mod lanes;
 mod load;
-#[cfg(test)]
+#[cfg(all(test, target_endian = "little"))]
 pub(crate) mod portable;
 pub(crate) mod scaled;
 pub(crate) mod short;

@@ -44,9 +44,10 @@ fn second<T: Pod, const N: usize>(a: Register<N>, b: Register<N>, from: usize) -
     register(|i| lane::<T, N>(&[a, b], 2 * i + from))
 }
 
-impl<const N: usize> LaneOps for Portable<N> {
+impl<const N: usize, const FULL: bool> LaneOps for Portable<N, FULL> {
     type Table64 = [u8; 64];
-    const BF16_IN_DIRECTION: bool = true;
+    const NAN_KEEPS_SIGN: bool = FULL;
+    const BF16_IN_DIRECTION: bool = FULL;
 
     operations! {
         and_not(a, b) = zip(a, b, |a: u8, b: u8| a & !b);
@@ -140,7 +141,7 @@ impl<const N: usize> LaneOps for Portable<N> {
         min_nan_f32(a, b) = zip(a, b, |a, b| first(a, b, Ordering::Less));
         max_nan_f32(a, b) = zip(a, b, |a, b| first(a, b, Ordering::Greater));
         mul_sub_f32(c, a, b) = register(|i| {
-            let minus = lane::<u32, N>(&[a], i) ^ 1 << 31;
+            let minus = lane::<u32, N>(&[a], i) ^ SIGN_32;
             fused([minus, lane(&[b], i), lane(&[c], i)], Rounding::NearestEven)
         });
         round_away_f32(x) = map(x, |x| Correction::new(Rounding::NearestAway).whole32(x));
@@ -189,7 +190,8 @@ impl<const N: usize> LaneOps for Portable<N> {
         register(|i| convert(FLOAT32, FLOAT16, lane::<u32, N>(&[a, b], i) as u64, self.rounding()) as u16)
     }
     fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V {
-        register(|i| convert(FLOAT32, BFLOAT16, lane::<u32, N>(&[a, b], i) as u64, self.rounding()) as u16)
+        let rounding = if FULL { self.rounding() } else { Rounding::NearestEven };
+        register(|i| convert(FLOAT32, BFLOAT16, lane::<u32, N>(&[a, b], i) as u64, rounding) as u16)
     }
     fn add_env_f64(self, a: Self::V, b: Self::V) -> Self::V {
         zip(a, b, |a, b| sum(a, b, self.rounding()))

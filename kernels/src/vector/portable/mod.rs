@@ -17,11 +17,12 @@ use crate::{
     round::Correction,
 };
 use bytemuck::{Pod, Zeroable};
-use core::array;
+use core::{array, cell::Cell};
 
-/// The tier, with registers of `BYTES` bytes.
+/// The tier, with registers of `BYTES` bytes. If `FULL`, NaN keeps its sign in arithmetic, and bfloat16 is rounded in the direction; other
+/// tiers have none, one or both of these properties.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Portable<const BYTES: usize = 16> {
+pub(crate) struct Portable<const BYTES: usize = 16, const FULL: bool = true> {
     /// In which the operations round that obey the environment.
     pub(crate) direction: Direction,
 }
@@ -92,8 +93,21 @@ const FLOAT16: FloatSpec = float_spec(DType::Float16);
 const BFLOAT16: FloatSpec = float_spec(DType::BFloat16);
 const FLOAT64: FloatSpec = float_spec(DType::Float64);
 const QUIET_32: u32 = 1 << 22;
+const SIGN_32: u32 = 1 << 31;
 
-impl<const N: usize> Portable<N> {
+std::thread_local! {
+    /// The direction of tokens that kernels make: the floating-point environment of this tier.
+    static ENVIRONMENT: Cell<Direction> = const { Cell::new(Direction::NearestEven) };
+}
+
+/// Calls kernels of this tier in a direction.
+pub(crate) fn call_in(direction: Direction, call: impl FnOnce()) {
+    ENVIRONMENT.set(direction);
+    call();
+    ENVIRONMENT.set(Direction::NearestEven);
+}
+
+impl<const N: usize, const FULL: bool> Portable<N, FULL> {
     pub(crate) const fn new(direction: Direction) -> Self {
         Self { direction }
     }
@@ -174,10 +188,10 @@ fn fused([a, b, c]: [u32; 3], rounding: Rounding) -> u32 {
     convert(FLOAT64, FLOAT32, sum.to_bits(), rounding) as u32
 }
 
-impl<const N: usize> Simd for Portable<N> {
+impl<const N: usize, const FULL: bool> Simd for Portable<N, FULL> {
     type V = Register<N>;
     unsafe fn new_unchecked() -> Self {
-        Self::new(Direction::NearestEven)
+        Self::new(ENVIRONMENT.get())
     }
     operations! {
         splat(x: u32) = register(|_| x);
@@ -223,7 +237,10 @@ impl<const N: usize> Simd for Portable<N> {
         sign_nonzero(code, sign) = zip(code, sign, |code: u8, sign| if code == 0 { 0 } else { code | sign });
     }
     fn fma_env(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
-        register(|i| fused([lane(&[a], i), lane(&[b], i), lane(&[c], i)], self.rounding()))
+        register(|i| {
+            let x = fused([lane(&[a], i), lane(&[b], i), lane(&[c], i)], self.rounding());
+            if !FULL && f32::from_bits(x).is_nan() { x & !SIGN_32 } else { x }
+        })
     }
 }
 
@@ -249,7 +266,7 @@ unsafe fn write<const N: usize>(p: *mut u8, x: &[Register<N>], bytes: usize) {
     unsafe { p.copy_from_nonoverlapping(x.as_ptr().cast(), bytes) };
 }
 
-impl<const N: usize> Blocks for Portable<N> {
+impl<const N: usize, const FULL: bool> Blocks for Portable<N, FULL> {
     const LANES: usize = N / 4;
     operations! {
         shl<const BY: u32>(a) = map(a, |a: u32| a << BY);

@@ -107,7 +107,7 @@ fn bytes(first: u8) -> Register<16> {
 
 #[test]
 fn methods_with_bodies() {
-    let m = Portable::<16>::new(Direction::NearestEven);
+    let m = Portable::<16, true>::new(Direction::NearestEven);
     let x: [_; 8] = array::from_fn(|k| bytes(0x1D * k as u8));
     let (words, halves) = ([x[0], x[1], x[2], x[3]], [x[0], x[1]]);
     let at = |i| lane::<u8, 16>(&x, i);
@@ -121,7 +121,7 @@ fn methods_with_bodies() {
     assert_eq!(m.in_upper_halves(x[0]), registers(|i| (lane::<u16, 16>(&x, i) as u32) << 16));
     let sum = |i| lane::<u32, 16>(&x, i).wrapping_add(lane(&x[2..], i)) >> 16;
     assert_eq!(m.add_upper_halves(halves, [x[2], x[3]]), register(|i| sum(i) as u16));
-    for m in [Direction::Down, Direction::Up].map(Portable::<16>::new) {
+    for m in [Direction::Down, Direction::Up].map(Portable::<16, true>::new) {
         let f16 = |signed, x: u16| float(FLOAT16, Exact::from_int(16, signed, x as u64), m.rounding()) as u16;
         assert_eq!(m.f16_of_int16_env::<false>(x[0]), map(x[0], |x| f16(false, x)));
         assert_eq!(m.f16_of_int16_env::<true>(x[0]), map(x[0], |x| f16(true, x)));
@@ -143,7 +143,7 @@ fn methods_with_bodies() {
 
 #[test]
 fn lanes_are_those_of_memory() {
-    let m = Portable::<16>::new(Direction::NearestEven);
+    let m = Portable::<16, true>::new(Direction::NearestEven);
     let numbers: [u16; 8] = [1, 2, 3, 4, 0x8005, 6, 7, 0xFFFF];
     // SAFETY: a register.
     let x = unsafe { m.load(numbers.as_ptr().cast()) };

@@ -1,5 +1,9 @@
-//! The lanes of operands.
+//! The lanes of operands, and the elements of sources.
 
+use crate::{
+    dtype::{DType, Spec},
+    storage::Encoding,
+};
 use alloc::{vec, vec::Vec};
 
 /// What the lanes of an operand are.
@@ -95,8 +99,9 @@ impl Lane {
             if power > -bias && power <= bias {
                 let x = ((power + bias) as u64) << mantissa;
                 edges.extend(near(x));
-                // One and a half times as much, and midpoints of formats with 7, 10 and 23 bits of mantissa and of integers.
-                for kept in [0, 7, 10, 23, power] {
+                // One and a half times as much, and midpoints of formats with up to 3, 7, 10 and 23 bits of mantissa and of
+                // integers.
+                for kept in [0, 1, 2, 3, 7, 10, 23, power] {
                     if (0..mantissa as i32).contains(&kept) {
                         let half = one >> (kept + 1);
                         edges.extend(near(x | half));
@@ -163,4 +168,35 @@ pub(super) fn operands(register: usize, kinds: &[(Lane, usize)]) -> Vec<u8> {
         }
     }
     bytes
+}
+
+/// The elements of a source: edges, or all codes of a byte, and random bits.
+pub(super) fn elements(from: Encoding) -> Vec<u8> {
+    let dtype = from.dtype();
+    let size = dtype.alignment();
+    let lane = match (dtype.spec(), size) {
+        (_, 1) => Lane::U8,
+        (Spec::Float(_), 2) => Lane::F16,
+        (Spec::Float(_) | Spec::Complex(_), 4) => Lane::F32,
+        (Spec::Float(_) | Spec::Complex(_), _) => Lane::F64,
+        (_, 2) => Lane::U16,
+        (_, 4) => Lane::U32,
+        _ => Lane::U64,
+    };
+    let mut random = Random(dtype as u64);
+    let mut parts: Vec<u64> = match dtype {
+        DType::BFloat16 => Lane::F32.edges().iter().map(|x| x >> 16).collect(),
+        _ => lane.edges(),
+    };
+    parts.dedup();
+    if from.is_packed() {
+        // Bytes of several codes each.
+        parts.truncate(251);
+    }
+    parts.extend((0..if cfg!(miri) { 16 } else { 512 }).map(|_| lane.random(&mut random)));
+    if matches!(dtype.spec(), Spec::Complex(_)) {
+        let count = parts.len();
+        parts = (0..count).flat_map(|i| [parts[i], parts[7 * i % count]]).collect();
+    }
+    parts.iter().flat_map(|x| x.to_le_bytes()[..size].to_vec()).collect()
 }

@@ -212,6 +212,9 @@ operations! { floats(m): Rounds::Never;
     (c: Short, a: Short, b: Short) -> Zero32 = [m.mul_sub_f32(c, a, b)];
     (x: F32) -> Nan32 = [m.round_away_f32(x)];
     (x: F32) -> Bits32 = [m.int32_of_f32::<false>(x), m.int32_of_f32::<true>(x)];
+    (x: F32[4]) -> Bits8 = [m.int8_of_f32::<false>(x), m.int8_of_f32::<true>(x)];
+    (x: F32[4]) -> Bits16 = m.int16_of_f32::<false>(x);
+    (x: F32[4]) -> Bits16 = m.int16_of_f32::<true>(x);
     (x: F32) -> Bits32 = [m.low_32_of_f32(x)];
     (x: F32) -> Bits32 = [m.int32_or_0_of_f32(x)];
     (x: U8) -> Bits32 = m.f32_of_bytes::<false>(x);
@@ -305,7 +308,8 @@ operations! { directed(m): Rounds::InDirection;
     (x: F32) -> Bits32 = {
         // The sign of a number, and of NaN, stays through a limit and a sum: the small floats take it from there.
         let limited = m.max_nan_f32(m.min_nan_f32(x, m.splat(448_f32.to_bits())), m.splat((-448_f32).to_bits()));
-        [m.signs_32(m.fma_env(m.splat(1_f32.to_bits()), m.splat(0), limited))]
+        let signs = m.signs_32(m.fma_env(m.splat(1_f32.to_bits()), m.splat(0), limited));
+        [if M::NAN_KEEPS_SIGN { signs } else { m.select_nan(x, m.splat(0), signs) }]
     };
     (x: F32) -> Nan32 = [m.round_env_f32(x)];
     (x: U32) -> Bits32 = [m.f32_of_int32_env::<false>(x), m.f32_of_int32_env::<true>(x)];
