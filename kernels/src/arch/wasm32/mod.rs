@@ -8,6 +8,8 @@ mod packing;
 mod pairs;
 mod scaled;
 mod simd;
+#[cfg(test)]
+mod tests;
 
 use super::Tier;
 use crate::{

@@ -180,47 +180,59 @@ impl<const N: usize, const FULL: bool> LaneOps for Portable<N, FULL> {
         };
     }
 
+    #[inline(never)]
     fn round_env_f32(self, x: Self::V) -> Self::V {
         map(x, |x| Correction::new(self.rounding()).whole32(x))
     }
+    #[inline(never)]
     fn f32_of_int32_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
         map(x, |x: u32| float(FLOAT32, Exact::from_int(32, SIGNED, x as u64), self.rounding()) as u32)
     }
+    #[inline(never)]
     fn f16_of_f32_env(self, a: Self::V, b: Self::V) -> Self::V {
         register(|i| convert(FLOAT32, FLOAT16, lane::<u32, N>(&[a, b], i) as u64, self.rounding()) as u16)
     }
+    #[inline(never)]
     fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V {
         let rounding = if FULL { self.rounding() } else { Rounding::NearestEven };
         register(|i| convert(FLOAT32, BFLOAT16, lane::<u32, N>(&[a, b], i) as u64, rounding) as u16)
     }
+    #[inline(never)]
     fn add_env_f64(self, a: Self::V, b: Self::V) -> Self::V {
         zip(a, b, |a, b| sum(a, b, self.rounding()))
     }
+    #[inline(never)]
     fn round_env_f64(self, x: Self::V) -> Self::V {
         map(x, |x| Correction::new(self.rounding()).whole64(x))
     }
+    #[inline(never)]
     fn f64_of_int64_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
         map(x, |x| float(FLOAT64, Exact::from_int(64, SIGNED, x), self.rounding()))
     }
+    #[inline(never)]
     fn f32_of_f64_env(self, a: Self::V, b: Self::V) -> Self::V {
         register(|i| convert(FLOAT64, FLOAT32, lane(&[a, b], i), self.rounding()) as u32)
     }
 
+    #[inline(never)]
     unsafe fn load(self, p: *const u8) -> Self::V {
         // SAFETY: the caller's promise.
         let [x] = unsafe { read(p, N) };
         x
     }
+    #[inline(never)]
     unsafe fn store(self, p: *mut u8, x: Self::V) {
         // SAFETY: the caller's promise.
         unsafe { write(p, &[x], N) }
     }
+    #[inline(never)]
     unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [Self::V; 2] {
         let mut codes = [Register([0; N]); 2];
         // SAFETY: the caller's promise; the registers have a byte for every code.
         unsafe { (SCALAR.unpack[BITS / 2 - 1])(p, codes.as_mut_ptr().cast(), 2 * N) };
         codes
     }
+    #[inline(never)]
     unsafe fn pack<const BITS: usize>(self, p: *mut u8, x: [Self::V; 2]) {
         // SAFETY: as above.
         unsafe { (SCALAR.pack[BITS / 2 - 1])(x.as_ptr().cast(), p, 2 * N) }

@@ -77,9 +77,10 @@ fn mask<T: Zeroable + Pod>(yes: bool) -> T {
     lane
 }
 
-/// Methods of traits that need nothing of the token.
+/// Methods of traits that need nothing of the token. They stay functions: inlined into all kernels, they would take minutes to compile.
 macro_rules! operations {
     ($($name:ident $(<$(const $generic:ident: $kind:ty),*>)? ($($arg:ident $(: $type:ty)?),*) $(-> $result:ty)? = $body:expr;)*) => {$(
+        #[inline(never)]
         fn $name $(<$(const $generic: $kind),*>)? (self, $($arg: operations!(@ $($type)?)),*) -> operations!(@ $($result)?) {
             $body
         }
@@ -236,6 +237,7 @@ impl<const N: usize, const FULL: bool> Simd for Portable<N, FULL> {
         pack_high_halves(a, b) = register(|i| (lane::<u32, N>(&[a, b], i) >> 16) as u16);
         sign_nonzero(code, sign) = zip(code, sign, |code: u8, sign| if code == 0 { 0 } else { code | sign });
     }
+    #[inline(never)]
     fn fma_env(self, a: Self::V, b: Self::V, c: Self::V) -> Self::V {
         register(|i| {
             let x = fused([lane(&[a], i), lane(&[b], i), lane(&[c], i)], self.rounding());
@@ -278,36 +280,44 @@ impl<const N: usize, const FULL: bool> Blocks for Portable<N, FULL> {
             x.iter().any(|x| (0..N / 4).any(|i| lane::<u32, N>(&[*x], i) & 0xFFFF == lane(&[low], i)))
         };
     }
+    #[inline(never)]
     fn round(self, x: Self::V) -> Self::V {
         let rules = rules(self.rounding(), true);
         map(x, |x: u32| exact::to_int(32, true, Exact::from_float(FLOAT32, x as u64), &rules) as u32)
     }
+    #[inline(never)]
     unsafe fn load_32<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4] {
         // SAFETY: the caller's promise.
         unsafe { read(p, 4 * if PART { n } else { N }) }
     }
+    #[inline(never)]
     unsafe fn load_16<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 2] {
         // SAFETY: the caller's promise.
         unsafe { read(p, 2 * if PART { n } else { N }) }
     }
+    #[inline(never)]
     unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4] {
         // SAFETY: the caller's promise.
         let halves: [_; 2] = unsafe { self.load_16::<PART>(p, n) };
         registers(|i| (lane::<u16, N>(&halves, i) as u32) << 16)
     }
+    #[inline(never)]
     unsafe fn store_8<const PART: bool>(self, p: *mut u8, x: Self::V, n: usize) {
         // SAFETY: the caller's promise.
         unsafe { write(p, &[x], if PART { n } else { N }) }
     }
+    #[inline(never)]
     unsafe fn store_packed<const BITS: u32, const PART: bool>(self, p: *mut u8, x: Self::V, n: usize) {
         let pack = SCALAR.pack[BITS as usize / 2 - 1];
         // SAFETY: the caller's promise; the register has a byte for every code.
         unsafe { pack(x.0.as_ptr(), p, if PART { n } else { N }) }
     }
+    #[inline(never)]
     unsafe fn store_16<const PART: bool>(self, p: *mut u8, x: [Self::V; 2], n: usize) {
         // SAFETY: the caller's promise.
         unsafe { write(p, &x, 2 * if PART { n } else { N }) }
     }
+    #[inline(never)]
     unsafe fn store_32<const PART: bool>(self, p: *mut u8, x: [Self::V; 4], n: usize) {
         // SAFETY: the caller's promise.
         unsafe { write(p, &x, 4 * if PART { n } else { N }) }
