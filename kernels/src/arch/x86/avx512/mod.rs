@@ -10,6 +10,8 @@ mod halves;
 mod packed;
 mod scaled;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod wide;
 mod words;
 

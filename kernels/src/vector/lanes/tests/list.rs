@@ -1,28 +1,31 @@
 //! The operations.
 
-use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Same};
+use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Runs, Same, Tested};
 use crate::{
     data::{Data, Direction},
     dtype::DType,
+    vector::{Blocks, Simd},
 };
 use alloc::{vec, vec::Vec};
 
 /// Makes a function that checks operations.
 macro_rules! operations {
-    ($check:ident($m:ident): $rounds:expr; $(
+    ($check:ident($m:ident: $bound:ident): $rounds:expr; $(
         ($($operand:ident: $lane:ident $([$count:literal])?),*) -> $result:ident = $body:expr;
     )*) => {
-        fn $check<M: LaneOps, F: Fn(Direction) -> M, const BYTES: usize>(check: &mut Check<F, BYTES>) {$({
+        fn $check<M: $bound + Tested, F: Fn(Direction) -> M, const BYTES: usize>(check: &mut Check<F, BYTES>) {$({
             struct This;
             impl Operation for This {
                 const TEXT: &str = stringify!($body);
                 const OPERANDS: &[(Lane, usize)] = &[$((Lane::$lane, operations!(@count $($count)?))),*];
                 const RESULT: Same = Same::$result;
-                fn rounds<M: LaneOps>() -> Rounds {
+            }
+            impl<M: $bound> Runs<M> for This {
+                fn rounds() -> Rounds {
                     $rounds
                 }
                 #[inline(always)]
-                fn run<M: LaneOps>($m: M, operands: &mut impl Iterator<Item = M::V>) -> Vec<M::V> {
+                fn run($m: M, operands: &mut impl Iterator<Item = M::V>) -> Vec<M::V> {
                     $(let $operand = operations!(@take operands $($count)?);)*
                     Vec::from($body)
                 }
@@ -38,28 +41,34 @@ macro_rules! operations {
     };
 }
 
+/// The operations of tiers whose kernels are those of the lanes.
 pub(super) fn all<M: LaneOps, F: Fn(Direction) -> M, const BYTES: usize>(check: &mut Check<F, BYTES>) {
-    bits_and_blocks(check);
+    blocks(check);
+    bits(check);
     lanes(check);
     integers(check);
     floats(check);
     memory(check);
-    copies(check);
     directed(check);
-    nearest(check);
     bfloat16(check);
 }
 
+/// The operations of all tiers.
+pub(super) fn blocks<M: Tested, F: Fn(Direction) -> M, const BYTES: usize>(check: &mut Check<F, BYTES>) {
+    registers(check);
+    block_memory(check);
+    copies(check);
+    directed_products(check);
+    nearest(check);
+}
+
 /// A truth value as a register.
-fn truth<M: LaneOps>(m: M, yes: bool) -> [M::V; 1] {
+fn truth<M: Blocks>(m: M, yes: bool) -> [M::V; 1] {
     [m.splat(yes as u32)]
 }
 
-operations! { bits_and_blocks(m): Rounds::Never;
+operations! { registers(m: Blocks): Rounds::Never;
     (a: U64, b: U64) -> Bits64 = [m.and(a, b), m.or(a, b), m.xor(a, b)];
-    (a: U64, b: U64) -> Bits64 = [m.and_not(a, b)];
-    (mask: U64, yes: U64, no: U64) -> Bits64 = [m.select(mask, yes, no)];
-    (a: U8, b: U8, c: U8) -> Bits32 = truth(m, m.any(m.and(m.eq_8(a, b), c)));
     (a: U32) -> Bits32 = [m.splat(0), m.splat(u32::MAX), m.splat(0x1234_5678), a];
     (a: U32, b: U32) -> Bits32 = [m.add(a, b), m.sub(a, b)];
     (a: U32) -> Bits32 = [m.shr::<0>(a), m.shr::<1>(a), m.shr::<16>(a), m.shr::<31>(a)];
@@ -106,7 +115,7 @@ operations! { bits_and_blocks(m): Rounds::Never;
 }
 
 /// The largest lanes of as many registers as a register has lanes.
-fn across<M: LaneOps>(m: M, x: &[M::V]) -> M::V {
+fn across<M: Blocks>(m: M, x: &[M::V]) -> M::V {
     let mut x = x.to_vec();
     let mut step = 0;
     while x.len() > 1 {
@@ -122,7 +131,13 @@ fn across<M: LaneOps>(m: M, x: &[M::V]) -> M::V {
     x[0]
 }
 
-operations! { lanes(m): Rounds::Never;
+operations! { bits(m: LaneOps): Rounds::Never;
+    (a: U64, b: U64) -> Bits64 = [m.and_not(a, b)];
+    (mask: U64, yes: U64, no: U64) -> Bits64 = [m.select(mask, yes, no)];
+    (a: U8, b: U8, c: U8) -> Bits32 = truth(m, m.any(m.and(m.eq_8(a, b), c)));
+}
+
+operations! { lanes(m: LaneOps): Rounds::Never;
     (a: U8) -> Bits8 = [m.splat_8(0), m.splat_8(0x81), a];
     (a: U8, b: U8) -> Bits8 = [m.add_8(a, b), m.sub_8(a, b)];
     (c: U8, a: U8, b: U8) -> Bits8 = [m.mul_add_8(c, a, b)];
@@ -171,7 +186,7 @@ const TABLE: [u8; 64] = {
     table
 };
 
-operations! { integers(m): Rounds::Never;
+operations! { integers(m: LaneOps): Rounds::Never;
     (x: U8) -> Bits16 = m.widen_8::<false>(x);
     (x: U8) -> Bits16 = m.widen_8::<true>(x);
     (x: U16) -> Bits32 = m.widen_16::<false>(x);
@@ -205,7 +220,7 @@ operations! { integers(m): Rounds::Never;
     (x: U16) -> Bits32 = m.in_upper_halves(x);
 }
 
-operations! { floats(m): Rounds::Never;
+operations! { floats(m: LaneOps): Rounds::Never;
     (a: F32, b: F32) -> Bits32 = [m.eq_f32(a, b)];
     (a: F32, b: F32) -> Bits32 = [m.abs_ge_f32(a, b), m.abs_gt_f32(a, b)];
     (a: F32, b: F32) -> Nan32 = [m.min_nan_f32(a, b), m.max_nan_f32(a, b)];
@@ -236,14 +251,14 @@ operations! { floats(m): Rounds::Never;
 }
 
 /// The bytes of a register.
-const fn register<M: LaneOps>() -> usize {
+const fn register<M: Simd>() -> usize {
     size_of::<M::V>()
 }
 
 /// What an operation loads from the first bytes of registers.
 macro_rules! loaded {
     ($m:ident.$load:ident $(::<$how:literal>)? ($($n:expr)?), $x:expr, $bytes:expr) => {{
-        let mut memory = Memory::of($m, &$x).bytes;
+        let mut memory = Memory::of::<M>(&$x).bytes;
         memory.truncate($bytes);
         let memory = memory.into_boxed_slice();
         // SAFETY: these are the bytes that the operation reads.
@@ -258,19 +273,14 @@ macro_rules! stored {
         let mut bytes = vec![0xA5; $bytes.next_multiple_of(register)];
         // SAFETY: there are at least the bytes that the operation writes.
         unsafe { $m.$store $(::<$($how),*>)? (bytes.as_mut_ptr(), $x $(, $n)?) };
-        Memory { bytes, register }.registers($m).collect::<Vec<_>>()
+        Memory { bytes, register }.registers::<M>().collect::<Vec<_>>()
     }};
 }
 
-operations! { memory(m): Rounds::Never;
+operations! { block_memory(m: Blocks): Rounds::Never;
     (x: U8[4]) -> Bits32 = loaded!(m.load_32::<false>(M::BLOCK), x, 4 * register::<M>());
     (x: U8[2]) -> Bits32 = loaded!(m.load_16::<false>(M::BLOCK), x, 2 * register::<M>());
     (x: U8[2]) -> Bits32 = loaded!(m.load_high_16::<false>(M::BLOCK), x, 2 * register::<M>());
-    (x: U8) -> Bits8 = [loaded!(m.load(), [x], register::<M>())];
-    (x: U8[2]) -> Bits8 = loaded!(m.unpack::<2>(), x, register::<M>() / 2);
-    (x: U8[2]) -> Bits8 = loaded!(m.unpack::<4>(), x, register::<M>());
-    (x: U8[2]) -> Bits8 = loaded!(m.unpack::<6>(), x, register::<M>() * 3 / 2);
-    (x: U8) -> Bits8 = stored!(m.store(x), register::<M>());
     (x: U8) -> Bits8 = stored!(m.store_8::<false>(x, M::BLOCK), register::<M>());
     (x: U8[2]) -> Bits8 = stored!(m.store_16::<false>(x, M::BLOCK), (2 * register::<M>()));
     (x: U8[4]) -> Bits8 = stored!(m.store_32::<false>(x, M::BLOCK), (4 * register::<M>()));
@@ -278,6 +288,14 @@ operations! { memory(m): Rounds::Never;
         let x = m.and(x, m.splat_8(15));
         stored!(m.store_packed::<4, false>(x, M::BLOCK), (register::<M>() / 2))
     };
+}
+
+operations! { memory(m: LaneOps): Rounds::Never;
+    (x: U8) -> Bits8 = [loaded!(m.load(), [x], register::<M>())];
+    (x: U8[2]) -> Bits8 = loaded!(m.unpack::<2>(), x, register::<M>() / 2);
+    (x: U8[2]) -> Bits8 = loaded!(m.unpack::<4>(), x, register::<M>());
+    (x: U8[2]) -> Bits8 = loaded!(m.unpack::<6>(), x, register::<M>() * 3 / 2);
+    (x: U8) -> Bits8 = stored!(m.store(x), register::<M>());
     (x: U8[2]) -> Bits8 = stored!(m.pack::<2>(x.map(|x| m.and(x, m.splat_8(3)))), (register::<M>() / 2));
     (x: U8[2]) -> Bits8 = stored!(m.pack::<4>(x.map(|x| m.and(x, m.splat_8(15)))), register::<M>());
     (x: U8[2]) -> Bits8 = stored!(m.pack::<6>(x.map(|x| m.and(x, m.splat_8(63)))), (register::<M>() * 3 / 2));
@@ -286,30 +304,33 @@ operations! { memory(m): Rounds::Never;
 /// As many bytes as a loop has left, at most.
 const LEFT: usize = 23;
 
-operations! { copies(m): Rounds::Never;
+operations! { copies(m: Blocks): Rounds::Never;
     (x: U8[4]) -> Bits8 = {
-        let (x, whole) = (Memory::of(m, &x).bytes, 4 * register::<M>());
+        let (x, whole) = (Memory::of::<M>(&x).bytes, 4 * register::<M>());
         let mut copied = Memory { bytes: vec![0xA5; whole], register: register::<M>() };
         // SAFETY: the first bytes are copied, and zeros make them a whole block.
         unsafe { m.copy_in(x.as_ptr(), LEFT, copied.bytes.as_mut_ptr(), whole) };
-        copied.registers(m).collect::<Vec<_>>()
+        copied.registers::<M>().collect::<Vec<_>>()
     };
     (x: U8[4]) -> Bits8 = {
-        let (x, whole) = (Memory::of(m, &x).bytes, 4 * register::<M>());
+        let (x, whole) = (Memory::of::<M>(&x).bytes, 4 * register::<M>());
         let mut copied = Memory { bytes: vec![0xA5; whole], register: register::<M>() };
         // SAFETY: the first bytes are copied, of as many as a block of registers has.
         unsafe { m.copy_out(x.as_ptr(), LEFT, copied.bytes.as_mut_ptr()) };
-        copied.registers(m).collect::<Vec<_>>()
+        copied.registers::<M>().collect::<Vec<_>>()
     };
 }
 
-operations! { directed(m): Rounds::InDirection;
+operations! { directed_products(m: Blocks): Rounds::InDirection;
     (a: F32, b: F32, c: F32) -> Nan32 = [m.fma_env(a, b, c)];
+}
+
+operations! { directed(m: LaneOps): Rounds::InDirection;
     (x: F32) -> Bits32 = {
         // The sign of a number, and of NaN, stays through a limit and a sum: the small floats take it from there.
         let limited = m.max_nan_f32(m.min_nan_f32(x, m.splat(448_f32.to_bits())), m.splat((-448_f32).to_bits()));
         let signs = m.signs_32(m.fma_env(m.splat(1_f32.to_bits()), m.splat(0), limited));
-        [if M::NAN_KEEPS_SIGN { signs } else { m.select_nan(x, m.splat(0), signs) }]
+        [if M::NAN_KEEPS_SIGN { signs } else { m.select_nan(x, m.signs_32(x), signs) }]
     };
     (x: F32) -> Nan32 = [m.round_env_f32(x)];
     (x: U32) -> Bits32 = [m.f32_of_int32_env::<false>(x), m.f32_of_int32_env::<true>(x)];
@@ -321,18 +342,19 @@ operations! { directed(m): Rounds::InDirection;
     (a: F64, b: F64) -> Bits32 = [m.f32_of_f64_env(a, b)];
 }
 
-operations! { nearest(m): Rounds::ToNearest;
+operations! { nearest(m: Blocks): Rounds::ToNearest;
     (x: F32[4]) -> Bits16 = m.to_bf16::<true>(x, Data::common(DType::BFloat16, true));
     (a: F32, b: F32) -> Nan32 = [m.mul(a, b), m.div(a, b)];
     (a: F32, b: F32, c: F32) -> Nan32 = [m.fma(a, b, c)];
     (x: F32) -> Bits32 = {
         // The least integer, or the nearest; of NaN, it or 0.
         let (round, least) = (m.round(x), m.splat(1 << 31));
-        let beyond = m.and_not(m.abs_ge_f32(x, m.splat(2_f32.powi(31).to_bits())), m.signs_32(x));
-        [m.select_nan(x, m.and(round, m.splat(!(1 << 31))), m.select(beyond, least, round))]
+        // The order of the bits of positive numbers is that of the numbers.
+        let beyond = m.max_i(x, m.splat(2_f32.powi(31).to_bits()));
+        [m.select_nan(x, m.and(round, m.splat(!(1 << 31))), m.select_eq(x, beyond, least, round))]
     };
 }
 
-operations! { bfloat16(m): if M::BF16_IN_DIRECTION { Rounds::InDirection } else { Rounds::Never };
+operations! { bfloat16(m: LaneOps): if M::BF16_IN_DIRECTION { Rounds::InDirection } else { Rounds::Never };
     (a: F32, b: F32) -> Bits16 = [m.bf16_of_f32(a, b)];
 }

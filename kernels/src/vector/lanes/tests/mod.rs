@@ -14,9 +14,10 @@ use crate::{
     data::{Data, Direction},
     dtype::DType,
     fpenv,
-    vector::portable::Portable,
+    vector::{Blocks, portable::Portable},
 };
 use alloc::{format, string::String, vec, vec::Vec};
+use core::slice;
 use inputs::Lane;
 
 /// How an operation depends on the environment.
@@ -74,8 +75,27 @@ trait Operation {
     /// The lanes of the operands, and how many registers those have.
     const OPERANDS: &[(Lane, usize)];
     const RESULT: Same;
-    fn rounds<M: LaneOps>() -> Rounds;
-    fn run<M: LaneOps>(m: M, operands: &mut impl Iterator<Item = M::V>) -> Vec<M::V>;
+}
+
+/// The same with the registers of a tier.
+trait Runs<M: Blocks>: Operation {
+    fn rounds() -> Rounds;
+    fn run(m: M, operands: &mut impl Iterator<Item = M::V>) -> Vec<M::V>;
+}
+
+/// A token whose operations are compared.
+pub(crate) trait Tested: Blocks {
+    /// Calls `work` in a function that has the instructions of the token, where operations need that.
+    #[inline(always)]
+    fn within<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        work(self)
+    }
+}
+impl<M: LaneOps> Tested for M {
+    #[inline(always)]
+    fn within<R>(self, work: impl FnOnce(Self) -> R) -> R {
+        self.vectorize(work)
+    }
 }
 
 /// The operands of many calls, or their results: registers as bytes.
@@ -85,20 +105,18 @@ struct Memory {
 }
 
 impl Memory {
-    fn of<M: LaneOps>(m: M, x: &[M::V]) -> Self {
+    fn of<M: Blocks>(x: &[M::V]) -> Self {
         let mut memory = Memory { bytes: Vec::new(), register: size_of::<M::V>() };
-        x.iter().for_each(|x| memory.push(m, *x));
+        x.iter().for_each(|x| memory.push::<M>(x));
         memory
     }
-    fn push<M: LaneOps>(&mut self, m: M, x: M::V) {
-        let at = self.bytes.len();
-        self.bytes.resize(at + self.register, 0);
-        // SAFETY: the last register can be written.
-        unsafe { m.store(self.bytes.as_mut_ptr().add(at), x) };
+    fn push<M: Blocks>(&mut self, x: &M::V) {
+        // SAFETY: the type of a register is its bytes.
+        self.bytes.extend(unsafe { slice::from_raw_parts((&raw const *x).cast::<u8>(), self.register) });
     }
-    fn registers<M: LaneOps>(&self, m: M) -> impl Iterator<Item = M::V> {
-        // SAFETY: a register can be read.
-        self.bytes.chunks_exact(self.register).map(move |x| unsafe { m.load(x.as_ptr()) })
+    fn registers<M: Blocks>(&self) -> impl Iterator<Item = M::V> {
+        // SAFETY: there are the bytes of a register, and a register may have any.
+        self.bytes.chunks_exact(self.register).map(|x| unsafe { x.as_ptr().cast::<M::V>().read_unaligned() })
     }
     /// The numbers in the lanes of some registers.
     fn lanes(&self, registers: core::ops::Range<usize>, size: usize) -> Vec<u64> {
@@ -125,19 +143,19 @@ struct Calls<'a, M> {
 /// # Safety
 ///
 /// `dst` is the address of the [`Calls`], which nothing else refers to.
-unsafe fn run<O: Operation, M: LaneOps>(_: *const u8, dst: *mut u8, _: usize, _: &Data) {
+unsafe fn run<O: Runs<M>, M: Tested>(_: *const u8, dst: *mut u8, _: usize, _: &Data) {
     // SAFETY: the caller's promise.
     let Calls { m, operands, results } = unsafe { &mut *dst.cast::<Calls<'_, M>>() };
-    m.vectorize(|m| {
-        let mut operands = operands.registers(m).peekable();
+    m.within(|m| {
+        let mut operands = operands.registers::<M>().peekable();
         while operands.peek().is_some() {
-            O::run(m, &mut operands).into_iter().for_each(|x| results.push(m, x));
+            O::run(m, &mut operands).iter().for_each(|x| results.push::<M>(x));
         }
     });
 }
 
 /// The results of an operation in a direction of the environment.
-fn results<O: Operation, M: LaneOps>(m: M, operands: &Memory, direction: Direction) -> Memory {
+fn results<O: Runs<M>, M: Tested>(m: M, operands: &Memory, direction: Direction) -> Memory {
     let mut calls = Calls { m, operands, results: Memory { bytes: vec![], register: operands.register } };
     let (dst, data) = ((&raw mut calls).cast::<u8>(), Data::common(DType::Float32, true));
     let _guard = fpenv::guard();
@@ -159,20 +177,25 @@ struct Check<F, const BYTES: usize> {
     failures: Vec<String>,
 }
 
-impl<M: LaneOps, F: Fn(Direction) -> M, const BYTES: usize> Check<F, BYTES> {
-    fn operation<O: Operation>(&mut self) {
+impl<M: Tested, F: Fn(Direction) -> M, const BYTES: usize> Check<F, BYTES> {
+    fn new(directions: &'static [Direction], token: F) -> Self {
+        assert_eq!(size_of::<M::V>(), BYTES);
+        Check { token, directions, failures: vec![] }
+    }
+
+    fn operation<O: Runs<M> + Runs<Portable<BYTES, true>>>(&mut self) {
         let operands = Memory { bytes: inputs::operands(BYTES, O::OPERANDS), register: BYTES };
         for &direction in self.directions {
-            let expected_in = match O::rounds::<M>() {
+            let in_reference = match <O as Runs<M>>::rounds() {
                 Rounds::ToNearest if direction != Direction::NearestEven => continue,
                 Rounds::InDirection => direction,
                 _ => Direction::NearestEven,
             };
-            let expected = if M::NAN_KEEPS_SIGN {
-                results::<O, _>(Portable::<BYTES, true>::new(expected_in), &operands, Direction::NearestEven)
-            } else {
-                results::<O, _>(Portable::<BYTES, false>::new(expected_in), &operands, Direction::NearestEven)
-            };
+            let expected = results::<O, _>(
+                Portable::<BYTES, true>::new(in_reference),
+                &operands,
+                Direction::NearestEven,
+            );
             let found = results::<O, _>((self.token)(direction), &operands, direction);
             self.compare::<O>(direction, &operands, &expected, &found);
         }
@@ -207,6 +230,10 @@ impl<M: LaneOps, F: Fn(Direction) -> M, const BYTES: usize> Check<F, BYTES> {
         text += &format!("\n    found    {:X?}", found.lanes(results, size));
         self.failures.push(text);
     }
+
+    fn end(self) {
+        assert!(self.failures.is_empty(), "{}", self.failures.join("\n"));
+    }
 }
 
 /// Compares every operation with that of [`Portable`] in some directions, those of the environment and of tokens that have one.
@@ -214,10 +241,20 @@ pub(crate) fn check<M: LaneOps, const BYTES: usize>(
     directions: &'static [Direction],
     token: impl Fn(Direction) -> M,
 ) {
-    assert_eq!(size_of::<M::V>(), BYTES);
-    let mut check = Check::<_, BYTES> { token, directions, failures: vec![] };
+    let mut check = Check::<_, BYTES>::new(directions, token);
     list::all(&mut check);
-    assert!(check.failures.is_empty(), "{}", check.failures.join("\n"));
+    check.end();
+}
+
+/// The same of the operations that all tiers have.
+#[cfg(x86_tiers)]
+pub(crate) fn check_blocks<M: Tested, const BYTES: usize>(
+    directions: &'static [Direction],
+    token: impl Fn(Direction) -> M,
+) {
+    let mut check = Check::<_, BYTES>::new(directions, token);
+    list::blocks(&mut check);
+    check.end();
 }
 
 /// All directions, for tiers that obey them.
