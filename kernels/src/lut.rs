@@ -19,7 +19,7 @@ mod sets;
 mod words;
 
 pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold};
-#[cfg(lane_tiers)]
+#[cfg(any(lane_tiers, all(test, target_endian = "little")))]
 pub(crate) use limits::limits;
 pub(crate) use limits::{Limits, limits_of};
 pub(crate) use sets::{BYTES, byte_place, count, places, set, set_of};

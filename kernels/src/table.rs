@@ -281,7 +281,7 @@ macro_rules! define_table {
             }
         }
         /// The kernel of a pair of byte storage under the common rules.
-        pub(in $crate::arch) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
+        pub(crate) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
             let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
             if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<S, D, FINE>(saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
         }

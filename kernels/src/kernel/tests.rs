@@ -4,8 +4,8 @@
 use super::*;
 use crate::{
     buffer::{read, write},
-    dtype::{DType, Spec},
-    exact::{self, Rounding},
+    dtype::{DType, Flavor, Spec},
+    exact::{self, PowerRange, Rounding},
     machine::BLOCK_BYTES,
 };
 use alloc::{vec, vec::Vec};
@@ -35,6 +35,36 @@ pub(crate) fn is_run(from: DType, to: DType) -> bool {
 
 fn all_common_rules(to: DType) -> impl Iterator<Item = Rules> {
     [false, true].into_iter().map(move |saturate| Rules::common(to, saturate))
+}
+
+/// All rules that change a result of the target, those with a meaning for it first.
+pub(crate) fn all_rules(to: DType) -> Vec<Rules> {
+    let mut rules = Vec::new();
+    let whole = matches!(to.spec(), Spec::Int { .. });
+    let flavor = to.float_spec().map(|f| f.flavor);
+    let applies = |rounding: Rounding| match (flavor, rounding) {
+        (Some(Flavor::Exponent), _) => {
+            matches!(rounding, Rounding::NearestAway | Rounding::TowardZero | Rounding::Ceil)
+        }
+        _ => !(whole && rounding == Rounding::ToOdd),
+    };
+    for rounding in Rounding::ALL.into_iter().filter(|&rounding| applies(rounding)) {
+        for saturate in [false, true] {
+            let plain = Rules { rounding, ..Rules::common(to, saturate) };
+            rules.push(plain);
+            match flavor {
+                Some(Flavor::Finite) => rules.push(Rules { finite_nan_max: true, ..plain }),
+                Some(Flavor::Exponent) => {
+                    rules.push(Rules { power_range: PowerRange::Rounded, ..plain });
+                    rules.push(Rules { power_range: PowerRange::Magnitude, ..plain });
+                }
+                Some(Flavor::Fnuz) => rules.push(Rules { fnuz_inf_nan: true, ..plain }),
+                _ if to == DType::Float8E5M2 => rules.push(Rules { e5m2_nan_7f: true, ..plain }),
+                _ => {}
+            }
+        }
+    }
+    rules
 }
 
 pub(crate) fn run(kernel: &Kernel, src: &[u8], n: usize) -> Vec<u8> {

@@ -26,9 +26,11 @@ pub(crate) use each;
 
 mod bf16;
 mod families;
-#[cfg(lane_tiers)]
+#[cfg(any(lane_tiers, all(test, target_endian = "little")))]
 pub(crate) mod lanes;
 mod load;
+#[cfg(all(test, target_endian = "little"))]
+pub(crate) mod portable;
 pub(crate) mod scaled;
 pub(crate) mod short;
 pub(crate) mod small;

@@ -3,44 +3,14 @@
 use crate::{
     arch::Tier,
     buffer::read,
-    dtype::{DType, Flavor, Spec},
-    exact::{self, PowerRange, Rounding, Rules},
+    dtype::DType,
+    exact::{self, Rules},
     kernel::{
         Kernel,
-        tests::{bytes_of, codes, is_run, run},
+        tests::{all_rules, bytes_of, codes, is_run, run},
     },
 };
 use alloc::vec::Vec;
-
-/// All rules that change a result of the target, those with a meaning for it first.
-fn all_rules(to: DType) -> Vec<Rules> {
-    let mut rules = Vec::new();
-    let whole = matches!(to.spec(), Spec::Int { .. });
-    let flavor = to.float_spec().map(|f| f.flavor);
-    let applies = |rounding: Rounding| match (flavor, rounding) {
-        (Some(Flavor::Exponent), _) => {
-            matches!(rounding, Rounding::NearestAway | Rounding::TowardZero | Rounding::Ceil)
-        }
-        _ => !(whole && rounding == Rounding::ToOdd),
-    };
-    for rounding in Rounding::ALL.into_iter().filter(|&rounding| applies(rounding)) {
-        for saturate in [false, true] {
-            let plain = Rules { rounding, ..Rules::common(to, saturate) };
-            rules.push(plain);
-            match flavor {
-                Some(Flavor::Finite) => rules.push(Rules { finite_nan_max: true, ..plain }),
-                Some(Flavor::Exponent) => {
-                    rules.push(Rules { power_range: PowerRange::Rounded, ..plain });
-                    rules.push(Rules { power_range: PowerRange::Magnitude, ..plain });
-                }
-                Some(Flavor::Fnuz) => rules.push(Rules { fnuz_inf_nan: true, ..plain }),
-                _ if to == DType::Float8E5M2 => rules.push(Rules { e5m2_nan_7f: true, ..plain }),
-                _ => {}
-            }
-        }
-    }
-    rules
-}
 
 /// Codes of `exact`'s answer, or `None` where bits are copied, which keeps a signalling NaN.
 fn want(from: DType, to: DType, code: u128, rules: &Rules) -> Option<u128> {

@@ -9,3 +9,5 @@ mod packing;
 mod pairs;
 mod scaled;
 mod simd;
+#[cfg(test)]
+mod tests;

@@ -1,13 +1,12 @@
 //! Sources of one byte per element or less that need no table: powers of two, integers and truth values.
 
 use super::{
-    super::each,
-    Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight,
+    Bytes, Doubles, Halves, LaneOps, Lanes, Words,
     float::{ANY, F32},
     int::Ints8,
     source::Source,
     table::{Found8, Found16, codes},
-    two, upper_halves,
+    upper_halves,
 };
 use crate::{
     data::Data,

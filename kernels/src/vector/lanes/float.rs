@@ -2,9 +2,7 @@
 //!
 //! Conversions to integers saturate, and NaN becomes 0: what the specification wants of a cast that saturates.
 
-use super::{
-    super::each, Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, int::Ints32, int::Ints64, truths,
-};
+use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, int::Ints32, int::Ints64, truths};
 
 /// A unit of float32.
 #[derive(Clone, Copy)]

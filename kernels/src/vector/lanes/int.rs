@@ -2,9 +2,7 @@
 //!
 //! An integer of more bits than the target goes through the widths between them, with its own sign.
 
-use super::{
-    super::each, Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, float::F64, small, truths, two,
-};
+use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, float::F64, small, truths};
 
 /// A unit of integers of 8 bits, with a sign or without.
 #[derive(Clone, Copy)]
@@ -89,13 +87,6 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints8<M, SIGNED> {
     fn bf16(self, m: M) -> Halves<M> {
         // Eight bits are all that bfloat16 has.
         super::high_halves(m, self.f32(m))
-    }
-}
-
-impl<M: LaneOps, const SIGNED: bool> Ints16<M, SIGNED> {
-    #[inline(always)]
-    fn widen(self, m: M) -> Ints32<M, SIGNED> {
-        Ints32(widen_16::<M, SIGNED>(m, self.0))
     }
 }
 

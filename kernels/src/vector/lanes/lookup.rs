@@ -1,8 +1,7 @@
 //! Tables in registers, and how the codes of a source become indices of them.
 
-use super::{LaneOps, two};
+use super::LaneOps;
 use crate::lut::{Choice, choice};
-use core::marker::PhantomData;
 
 /// A table of `E` entries in registers.
 pub(crate) trait Entries<M: LaneOps, const E: usize>: Copy {

@@ -25,6 +25,7 @@ macro_rules! eight {
         $crate::vector::each!([a, b, c, d, e, f, g, h], |$x| $result)
     }};
 }
+#[allow(unused_imports, reason = "for the operations of tiers")]
 pub(crate) use {eight, two};
 
 pub(crate) mod byte;
@@ -39,6 +40,8 @@ pub(crate) mod small;
 pub(crate) mod source;
 pub(crate) mod table;
 pub(crate) mod target;
+#[cfg(test)]
+pub(crate) mod tests;
 
 pub(crate) use ops::{Bytes, Doubles, Halves, LaneOps, Words};
 

@@ -7,12 +7,7 @@
 //!
 //! The methods with bodies are compositions that a tier overrides where it has something shorter.
 
-use super::{
-    super::{Blocks, each},
-    Lanes,
-    int::Ints32,
-    two,
-};
+use super::{super::Blocks, Lanes, int::Ints32};
 use crate::data::Data;
 
 /// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
@@ -58,9 +53,6 @@ pub(crate) trait LaneOps: Blocks {
     fn select(self, mask: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether any bit is set.
     fn any(self, a: Self::V) -> bool;
-
-    /// Whether what packs two registers leaves the elements in order.
-    const IN_ORDER: bool = true;
 
     // Lanes of 8 bits.
 

@@ -5,23 +5,21 @@
 //! floats ([`small`](super::small)), whose formats and rules are data.
 
 use super::{
-    super::each,
-    Halves, LaneOps, Lanes, Words,
+    Doubles, Halves, LaneOps, Lanes, Words,
     byte::Exponents,
-    eight, f16_of_words,
+    f16_of_words,
     float::{F32, F64},
     high_halves,
     lookup::{Direct, Lookup},
     low_halves,
     run::{parts, run},
-    select::{AnySource, Tokens, to},
+    select::{Tokens, to},
     small::{self, AWAY, ODD, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts},
     target::{
         self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
     },
-    two,
 };
 use crate::{
     data::{Data, Direction},
@@ -94,12 +92,12 @@ target::targets! {
         store_2(m, bf16::<M, MODE>(m, x.f32_odd::<true>(m), data), dst)
     };
     <const MODE: u8> F32Rounded<MODE>, 4, SATURATE, |m, x, dst, _data| store_4(m, f32::<M, L, MODE>(m, x), dst);
-    <const MODE: u8> F64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| store_8(m, x.f64_rounded::<MODE>(m), dst);
+    <const MODE: u8> F64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| store_8(m, f64::<M, L, MODE>(m, x), dst);
     <const MODE: u8> C64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| {
         store_complex_32(m, f32::<M, L, MODE>(m, x), dst)
     };
     <const MODE: u8> C128Rounded<MODE>, 16, SATURATE, |m, x, dst, _data| {
-        store_complex_64(m, x.f64_rounded::<MODE>(m), dst)
+        store_complex_64(m, f64::<M, L, MODE>(m, x), dst)
     };
 }
 
@@ -158,6 +156,11 @@ fn f32<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Words<M> {
     F64(moved).f32(m)
 }
 
+#[inline(always)]
+fn f64<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Doubles<M> {
+    if MODE == small::DIRECTED { x.f64(m) } else { x.f64_rounded::<MODE>(m) }
+}
+
 /// The kernel of a mode.
 macro_rules! by_mode {
     ($mode:expr, $token:ty, $source:ty, Byte<$($codes:ident)::+>) => {
@@ -175,6 +178,7 @@ macro_rules! by_mode {
         }
     };
 }
+#[allow(unused_imports, reason = "for the kernels of a tier, if it has its own")]
 pub(crate) use by_mode;
 
 /// Floats of at most 8 bits with a sign.
@@ -352,7 +356,9 @@ pub(crate) fn rounded<K: Tokens>(
             Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
         ], singles::<K::Base>(d, mode)),
         Spec::Float(_) | Spec::Complex(_) => {
-            direction = Direction::TowardZero;
+            if mode != small::DIRECTED {
+                direction = Direction::TowardZero;
+            }
             of_source!(s, [Int64: i64, UInt64: u64], doubles::<K::Base>(d, mode))
         }
     };

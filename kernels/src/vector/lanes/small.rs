@@ -4,7 +4,7 @@
 //! it obeys every direction of the environment; NaN is put in among the bytes, where all formats have it in one way; the exponent is
 //! brought to its place by a multiplication of bytes.
 
-use super::{super::each, Bytes, LaneOps, Lanes, high_halves, target::Codes, truths, two};
+use super::{Bytes, LaneOps, Lanes, high_halves, target::Codes, truths};
 use crate::data::Data;
 
 /// The direction of the environment.

@@ -1,11 +1,10 @@
 //! Sources of more than a byte, and integers of a byte.
 
 use super::{
-    super::each,
-    Doubles, Halves, LaneOps, Lanes, Words, eight,
+    Doubles, Halves, LaneOps, Lanes, Words,
     float::{ANY, F32, F64, SHORT_OR_INFINITE},
     int::{Ints8, Ints16, Ints32, Ints64},
-    two, upper_halves,
+    upper_halves,
 };
 use crate::data::Data;
 use half::{bf16, f16};

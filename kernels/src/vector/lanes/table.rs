@@ -9,7 +9,7 @@ use super::{
     int::Ints8,
     lookup::{Entries, Fnuz, Lookup, Quads},
     source::Source,
-    two, upper_halves,
+    upper_halves,
 };
 use crate::{
     data::Data,

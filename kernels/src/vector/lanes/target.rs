@@ -2,13 +2,11 @@
 
 use super::{
     super::{
-        each,
         small::{Family, NO_NAN, Values, exponents, floats},
         style::PLAIN,
     },
-    Doubles, Halves, LaneOps, Lanes, Words, eight,
+    Doubles, Halves, LaneOps, Lanes, Words,
     int::widen_32,
-    two,
 };
 use crate::{
     data::Data,

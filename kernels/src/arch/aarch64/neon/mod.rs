@@ -7,6 +7,8 @@ mod halves;
 mod ops;
 mod scaled;
 mod simd;
+#[cfg(test)]
+mod tests;
 
 use super::fine;
 use crate::{

@@ -9,6 +9,8 @@ mod bytes;
 mod convert;
 mod scaled;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod wide;
 mod words;
 

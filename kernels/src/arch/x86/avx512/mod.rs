@@ -11,6 +11,8 @@ mod halves;
 mod packed;
 mod scaled;
 mod simd;
+#[cfg(test)]
+mod tests;
 mod wide;
 mod words;
 

@@ -1,0 +1,19 @@
+//! The operations beside their reference.
+
+use super::{super::Avx2 as Features, simd::Avx2};
+use crate::vector::{
+    Simd,
+    lanes::tests::{DIRECTIONS, Tested, check_blocks},
+};
+
+impl Tested for Avx2 {}
+
+#[test]
+fn operations() {
+    if Features::try_new().is_none() {
+        std::println!("SKIPPED: this CPU lacks AVX2");
+        return;
+    }
+    // SAFETY: the CPU has the features.
+    check_blocks::<_, 32>(&DIRECTIONS, |_| unsafe { Avx2::new_unchecked() });
+}

@@ -1,0 +1,223 @@
+//! Every kernel that the lanes offer, on [`Portable`], beside the scalar tier: all pairs, storages and rules.
+//!
+//! The tables here are those of a tier whose every pair is one of the lanes. Tiers whose kernels are these have tests from outside,
+//! so only hosts of other tiers run this one.
+
+#![allow(dead_code, reason = "the table has kernels of typed casts, too")]
+
+use super::inputs;
+use crate::{
+    arch::Tier,
+    data::{Data, Direction},
+    dtype::{COUNT, DType},
+    exact::Rules,
+    format::{Element, Format, *},
+    kernel::{Kernel, tests as kernels},
+    lut, steps,
+    storage::Encoding,
+    table::{
+        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
+        has_overflow_rule, is_copy, same_bits, same_truth,
+    },
+    vector::{
+        lanes::{
+            rounded,
+            select::{self, Tokens},
+        },
+        portable::{Portable, call_in},
+    },
+};
+use alloc::{format, string::String, vec, vec::Vec};
+
+/// Every kernel obeys the direction in which it runs.
+struct Obeying;
+impl Tokens for Obeying {
+    type Base = Portable<16, false>;
+    type F16 = Portable<16, false>;
+    type BF16 = Portable<16, true>;
+}
+
+/// Bfloat16 is rounded to nearest, and the kernels of the table are used for no other direction.
+struct Nearest;
+impl Tokens for Nearest {
+    const COMMON_OBEYS: bool = false;
+    type Base = Portable<16, false>;
+    type F16 = Portable<16, false>;
+    type BF16 = Portable<16, false>;
+}
+
+/// Copies are not kernels of the lanes.
+unsafe fn copy<S: Format>(_: *const u8, _: *mut u8, _: usize, _: &Data) {
+    unreachable!("a copy of {}", S::DTYPE);
+}
+
+/// There is a kernel for every pair.
+unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(_: *const u8, _: *mut u8, _: usize, _: &Data) {
+    unreachable!("{} to {}", S::DTYPE, D::DTYPE);
+}
+
+const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+    Some(select::pair::<Obeying, S, D, 8, false>(saturate))
+}
+
+const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
+    const fn from<S: Format, D: Format, const PACKED: bool>(bits: u32, saturate: bool) -> KernelFn {
+        match bits {
+            2 => select::pair::<Obeying, S, D, 2, PACKED>(saturate),
+            4 => select::pair::<Obeying, S, D, 4, PACKED>(saturate),
+            6 => select::pair::<Obeying, S, D, 6, PACKED>(saturate),
+            _ => select::pair::<Obeying, S, D, 8, PACKED>(saturate),
+        }
+    }
+    let bits = if SIDES & PACKED_FROM != 0 { S::DTYPE.bits() } else { 8 };
+    Some(if SIDES & PACKED_TO != 0 {
+        from::<S, D, true>(bits, saturate)
+    } else {
+        from::<S, D, false>(bits, saturate)
+    })
+}
+
+/// Every source has a row.
+const APART: bool = false;
+const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
+    panic!("every source has a row")
+}
+crate::dtype::for_each_dtype!(define_table);
+crate::dtype::for_each_dtype!(define_packed_table);
+static PACKED: PackedTable = packed_table::<0>();
+static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() };
+
+/// A kernel and how it is called.
+struct Call<'a> {
+    run: KernelFn,
+    direction: Direction,
+    data: &'a Data,
+}
+
+impl Call<'_> {
+    /// The results of the first `n` elements.
+    fn results(&self, src: &[u8], to: Encoding, n: usize) -> Vec<u8> {
+        let len = to.byte_len(n).expect("small");
+        // Neither begins at an even address.
+        let src = [&[0], src].concat();
+        let mut dst = vec![0xAA; 1 + len + 3];
+        // SAFETY: the elements are there, and room for the results; no CPU lacks what the token stands for.
+        call_in(self.direction, || unsafe {
+            (self.run)(src.as_ptr().add(1), dst.as_mut_ptr().add(1), n, self.data)
+        });
+        assert_eq!((dst[0], &dst[1 + len..]), (0xAA, &[0xAA; 3][..]), "nothing else is written");
+        dst[1..1 + len].to_vec()
+    }
+}
+
+#[derive(Default)]
+struct Comparison {
+    calls: usize,
+    failures: Vec<String>,
+}
+
+impl Comparison {
+    fn compare(&mut self, call: &Call<'_>, src: &[u8], from: Encoding, to: Encoding, rules: &Rules) {
+        // Whole blocks with a part behind, and a part alone.
+        let all = src.len() * 8 / from.bits_per_element() as usize;
+        for n in [all.min(if cfg!(miri) { 35 } else { all }), 5] {
+            let src = &src[..from.byte_len(n).expect("small")];
+            let scalar = Kernel::new(Tier::Scalar, from, to, rules).expect("scalar");
+            let want = kernels::run(&scalar, src, n);
+            let found = call.results(src, to, n);
+            self.calls += 1;
+            if want == found {
+                continue;
+            }
+            let at = want.iter().zip(&found).position(|(a, b)| a != b).expect("as long");
+            let element = at * 8 / to.bits_per_element() as usize;
+            self.failures.push(format!(
+                "{from} to {to} in {:?} under {rules:?}, element {element} of {n}: {:X?} becomes {:X?}, not {:X?}",
+                call.direction,
+                &src[from.span(element, 1)],
+                &found[to.span(element, 1)],
+                &want[to.span(element, 1)],
+            ));
+        }
+    }
+
+    /// What the tables offer for a pair of encodings under canonical rules.
+    fn pair(&mut self, src: &[u8], from: Encoding, to: Encoding, rules: &Rules) {
+        let (s, d) = (from.dtype(), to.dtype());
+        let packed = from.is_packed() || to.is_packed();
+        let nearest = Direction::NearestEven;
+        if *rules == Rules::common(d, rules.saturate) {
+            let entry = match packed {
+                false => Some(TABLE.get(s, d, rules.saturate)),
+                true => TABLE.get_packed(from, to, rules.saturate),
+            };
+            if let Some(Entry { run, .. }) = entry {
+                let data = Data::common(d, rules.saturate);
+                self.compare(&Call { run, direction: nearest, data }, src, from, to, rules);
+            }
+            return;
+        }
+        if s.size() == 1 {
+            let made = rounded::tabled::<Obeying>(from, to, rules, &lut::words(s, d, rules));
+            if let Some(made) = made {
+                let data = &Data { table: made.table, ..Data::new(d, rules) };
+                let call = Call { run: made.run, direction: made.direction, data };
+                self.compare(&call, src, from, to, rules);
+            }
+        }
+        let kernels = [
+            rounded::rounded::<Obeying>(from, to, rules, &TABLE),
+            rounded::rounded::<Nearest>(from, to, rules, &TABLE),
+        ];
+        for rounded in kernels.into_iter().flatten() {
+            assert!(rounded.second.is_none());
+            let call = Call { run: rounded.run, direction: rounded.direction, data: &Data::new(d, rules) };
+            self.compare(&call, src, from, to, rules);
+        }
+    }
+}
+
+/// Rules of the target that differ for the pair.
+fn all_rules(from: DType, to: DType) -> Vec<Rules> {
+    let mut rules = vec![];
+    let all = kernels::all_rules(to).into_iter().chain([false, true].map(|x| Rules::common(to, x)));
+    for canonical in all.map(|rules| rules.canonical(from, to)) {
+        if !rules.contains(&canonical) {
+            rules.push(canonical);
+        }
+    }
+    rules
+}
+
+#[test]
+fn every_kernel_is_the_scalar_one() {
+    let mut comparison = Comparison::default();
+    let mut turn = 0;
+    for &from in DType::ALL {
+        for from in encodings(from) {
+            let src = inputs::elements(from);
+            for &to in DType::ALL.iter().filter(|to| steps::through(from.dtype(), **to).is_none()) {
+                for rules in all_rules(from.dtype(), to) {
+                    for to in encodings(to) {
+                        turn += 1;
+                        let copies = is_copy(from.dtype(), to.dtype(), rules.saturate);
+                        // Miri is slow: it sees a few of all.
+                        if !copies && (!cfg!(miri) || turn % 97 == 0) {
+                            comparison.pair(&src, from, to, &rules);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    let Comparison { calls, failures } = comparison;
+    let shown = &failures[..failures.len().min(40)];
+    assert!(failures.is_empty(), "{} of {calls} calls differ:\n{}", failures.len(), shown.join("\n"));
+    std::println!("{calls} calls");
+}
+
+fn encodings(dtype: DType) -> Vec<Encoding> {
+    let mut encodings = vec![Encoding::new(dtype), Encoding::packed(dtype)];
+    encodings.dedup();
+    encodings
+}

@@ -1,0 +1,316 @@
+//! Every operation of a tier beside the same one of [`Portable`], over edges and random bits.
+//!
+//! [`list`] has the operations, with what their operands are and which results are equal. The lanes of operands are all
+//! combinations of edges or, where those are too many, some of them; and random bits. What rounds in the direction of the
+//! floating-point environment runs in every direction; what does not, too, and must not differ.
+
+#[cfg(not(any(arm_tiers, wasm_tiers)))]
+mod families;
+mod inputs;
+mod list;
+
+use super::{LaneOps, ops::Kernel};
+use crate::{
+    data::{Data, Direction},
+    dtype::DType,
+    exact::Rules,
+    fpenv,
+    vector::{Blocks, portable::Portable},
+};
+use alloc::{format, string::String, vec, vec::Vec};
+use core::{
+    marker::PhantomData,
+    mem::{ManuallyDrop, MaybeUninit},
+    slice,
+};
+use inputs::Lane;
+
+/// How an operation depends on the environment.
+#[derive(Clone, Copy, PartialEq)]
+enum Rounds {
+    /// Not at all.
+    Never,
+    /// Its direction is that of the environment.
+    InDirection,
+    /// It is called in the default environment only.
+    ToNearest,
+}
+
+/// The lanes of results, and which are equal.
+#[derive(Clone, Copy)]
+enum Same {
+    Bits8,
+    Bits16,
+    Bits32,
+    Bits64,
+    /// Float32: all NaNs are equal.
+    Nan32,
+    /// All zeros, too.
+    Zero32,
+    /// Float64: all NaNs are equal.
+    Nan64,
+}
+
+impl Same {
+    fn size(self) -> usize {
+        match self {
+            Same::Bits8 => 1,
+            Same::Bits16 => 2,
+            Same::Bits32 | Same::Nan32 | Same::Zero32 => 4,
+            Same::Bits64 | Same::Nan64 => 8,
+        }
+    }
+
+    fn are(self, a: u64, b: u64) -> bool {
+        let singles = [a, b].map(|x| f32::from_bits(x as u32));
+        let doubles = [a, b].map(f64::from_bits);
+        a == b
+            || match self {
+                Same::Nan32 => singles.iter().all(|x| x.is_nan()),
+                Same::Zero32 => singles.iter().all(|x| x.is_nan()) || singles == [0.0; 2],
+                Same::Nan64 => doubles.iter().all(|x| x.is_nan()),
+                _ => false,
+            }
+    }
+}
+
+/// An operation, as a function from registers to registers.
+trait Operation {
+    const TEXT: &str;
+    /// The lanes of the operands, and how many registers those have.
+    const OPERANDS: &[(Lane, usize)];
+    const RESULT: Same;
+}
+
+/// The same with the registers of a tier.
+trait Runs<M: Blocks>: Operation {
+    fn rounds() -> Rounds;
+    fn run(m: M, operands: &mut impl Iterator<Item = M::V>) -> Vec<M::V>;
+}
+
+/// A token whose operations are compared.
+pub(crate) trait Tested: Blocks {
+    /// Calls `work` in a function that has the instructions of the token, where operations need that.
+    #[inline(always)]
+    fn within<R, F: FnOnce(Self) -> R>(self, work: F) -> R {
+        work(self)
+    }
+}
+impl<M: LaneOps> Tested for M {
+    #[inline(always)]
+    fn within<R, F: FnOnce(Self) -> R>(self, work: F) -> R {
+        let (work, mut result) = (ManuallyDrop::new(work), MaybeUninit::<R>::uninit());
+        let data = Data::new(DType::UInt8, &Rules::common(DType::UInt8, false));
+        // SAFETY: `Call` takes the function from the first place, once, and puts its result into the second.
+        unsafe {
+            self.vectorize::<Call<F, R>>((&raw const *work).cast(), result.as_mut_ptr().cast(), 0, &data);
+            result.assume_init()
+        }
+    }
+}
+
+/// Calls a function that it takes from the source, and writes the result to the destination.
+struct Call<F, R>(PhantomData<(F, R)>);
+
+impl<M, F: FnOnce(M) -> R, R> Kernel<M> for Call<F, R> {
+    #[inline(always)]
+    unsafe fn run(m: M, src: *const u8, dst: *mut u8, _: usize, _: &Data) {
+        // SAFETY: the caller's function and place.
+        unsafe { dst.cast::<R>().write(src.cast::<F>().read()(m)) }
+    }
+}
+
+/// The operands of many calls, or their results: registers as bytes.
+struct Memory {
+    bytes: Vec<u8>,
+    register: usize,
+}
+
+impl Memory {
+    fn of<M: Blocks>(x: &[M::V]) -> Self {
+        let mut memory = Memory { bytes: Vec::new(), register: size_of::<M::V>() };
+        x.iter().for_each(|x| memory.push::<M>(x));
+        memory
+    }
+    fn push<M: Blocks>(&mut self, x: &M::V) {
+        // SAFETY: the type of a register is its bytes.
+        self.bytes.extend(unsafe { slice::from_raw_parts((&raw const *x).cast::<u8>(), self.register) });
+    }
+    fn registers<M: Blocks>(&self) -> impl Iterator<Item = M::V> {
+        // SAFETY: there are the bytes of a register, and a register may have any.
+        self.bytes.chunks_exact(self.register).map(|x| unsafe { x.as_ptr().cast::<M::V>().read_unaligned() })
+    }
+    /// The numbers in the lanes of some registers.
+    fn lanes(&self, registers: core::ops::Range<usize>, size: usize) -> Vec<u64> {
+        let bytes = &self.bytes[registers.start * self.register..registers.end * self.register];
+        let number = |lane: &[u8]| match *lane {
+            [x] => x as u64,
+            [a, b] => u16::from_ne_bytes([a, b]) as u64,
+            [a, b, c, d] => u32::from_ne_bytes([a, b, c, d]) as u64,
+            _ => u64::from_ne_bytes(lane.try_into().unwrap()),
+        };
+        bytes.chunks_exact(size).map(number).collect()
+    }
+}
+
+/// The token, the operands of all calls and room for their results.
+struct Calls<'a, M> {
+    m: M,
+    operands: &'a Memory,
+    results: Memory,
+}
+
+/// Calls an operation with all operands: a kernel, as far as the environment is concerned.
+///
+/// # Safety
+///
+/// `dst` is the address of the [`Calls`], which nothing else refers to.
+unsafe fn run<O: Runs<M>, M: Tested>(_: *const u8, dst: *mut u8, _: usize, _: &Data) {
+    // SAFETY: the caller's promise.
+    let Calls { m, operands, results } = unsafe { &mut *dst.cast::<Calls<'_, M>>() };
+    m.within(|m| {
+        let mut operands = operands.registers::<M>().peekable();
+        while operands.peek().is_some() {
+            O::run(m, &mut operands).iter().for_each(|x| results.push::<M>(x));
+        }
+    });
+}
+
+/// The results of an operation in a direction of the environment.
+fn results<O: Runs<M>, M: Tested>(m: M, operands: &Memory, direction: Direction) -> Memory {
+    let mut calls = Calls { m, operands, results: Memory { bytes: vec![], register: operands.register } };
+    let (dst, data) = ((&raw mut calls).cast::<u8>(), Data::common(DType::Float32, true));
+    let _guard = fpenv::guard();
+    // SAFETY: the address of the calls.
+    unsafe {
+        if direction == Direction::NearestEven {
+            run::<O, M>(dst, dst, 0, data);
+        } else {
+            fpenv::call_in(direction, run::<O, M>, dst, dst, 0, data);
+        }
+    }
+    calls.results
+}
+
+/// The comparison of a tier with registers of `BYTES` bytes.
+struct Check<F, const BYTES: usize> {
+    token: F,
+    directions: &'static [Direction],
+    failures: Vec<String>,
+}
+
+impl<M: Tested, F: Fn(Direction) -> M, const BYTES: usize> Check<F, BYTES> {
+    fn new(directions: &'static [Direction], token: F) -> Self {
+        assert_eq!(size_of::<M::V>(), BYTES);
+        Check { token, directions, failures: vec![] }
+    }
+
+    fn operation<O: Runs<M> + Runs<Portable<BYTES, true>>>(&mut self) {
+        let operands = Memory { bytes: inputs::operands(BYTES, O::OPERANDS), register: BYTES };
+        for &direction in self.directions {
+            let in_reference = match <O as Runs<M>>::rounds() {
+                Rounds::ToNearest if direction != Direction::NearestEven => continue,
+                Rounds::InDirection => direction,
+                _ => Direction::NearestEven,
+            };
+            let expected = results::<O, _>(
+                Portable::<BYTES, true>::new(in_reference),
+                &operands,
+                Direction::NearestEven,
+            );
+            let found = results::<O, _>((self.token)(direction), &operands, direction);
+            self.compare::<O>(direction, &operands, &expected, &found);
+        }
+    }
+
+    /// Notes the first call whose results differ.
+    fn compare<O: Operation>(
+        &mut self,
+        direction: Direction,
+        operands: &Memory,
+        expected: &Memory,
+        found: &Memory,
+    ) {
+        assert_eq!(expected.bytes.len(), found.bytes.len(), "{}", O::TEXT);
+        let count = |x: &Memory| x.bytes.len() / BYTES;
+        let size = O::RESULT.size();
+        let [want, got] = [expected, found].map(|x| x.lanes(0..count(x), size));
+        let differs = want.iter().zip(&got).filter(|(a, b)| !O::RESULT.are(**a, **b)).count();
+        let Some(first) = want.iter().zip(&got).position(|(a, b)| !O::RESULT.are(*a, *b)) else { return };
+        let taken: usize = O::OPERANDS.iter().map(|(_, count)| count).sum();
+        let calls = count(operands) / taken;
+        let returned = count(expected) / calls;
+        let call = first * size / BYTES / returned;
+        let mut text = format!("{} in {direction:?}: {differs} of {} lanes differ", O::TEXT, want.len());
+        let mut at = call * taken;
+        for &(lane, count) in O::OPERANDS {
+            text += &format!("\n    operand  {:X?}", operands.lanes(at..at + count, lane.size()));
+            at += count;
+        }
+        let results = call * returned..(call + 1) * returned;
+        text += &format!("\n    expected {:X?}", expected.lanes(results.clone(), size));
+        text += &format!("\n    found    {:X?}", found.lanes(results, size));
+        self.failures.push(text);
+    }
+
+    fn end(self) {
+        assert!(self.failures.is_empty(), "{}", self.failures.join("\n"));
+    }
+}
+
+/// Compares every operation with that of [`Portable`] in some directions, those of the environment and of tokens that have one.
+pub(crate) fn check<M: LaneOps, const BYTES: usize>(
+    directions: &'static [Direction],
+    token: impl Fn(Direction) -> M,
+) {
+    let mut check = Check::<_, BYTES>::new(directions, token);
+    list::all(&mut check);
+    check.end();
+}
+
+/// The same of the operations that all tiers have.
+#[cfg(x86_tiers)]
+pub(crate) fn check_blocks<M: Tested, const BYTES: usize>(
+    directions: &'static [Direction],
+    token: impl Fn(Direction) -> M,
+) {
+    let mut check = Check::<_, BYTES>::new(directions, token);
+    list::blocks(&mut check);
+    check.end();
+}
+
+/// All directions, for tiers that obey them.
+#[allow(dead_code, reason = "not every target has such a tier")]
+pub(crate) const DIRECTIONS: [Direction; 4] =
+    [Direction::NearestEven, Direction::Down, Direction::Up, Direction::TowardZero];
+
+/// The reference beside itself: that the operations run, in registers of any length.
+#[test]
+fn portable() {
+    check::<_, 16>(&[Direction::NearestEven], Portable::<16, true>::new);
+    if !cfg!(miri) {
+        check::<_, 32>(&[Direction::NearestEven], Portable::<32, true>::new);
+        check::<_, 64>(&[Direction::NearestEven], Portable::<64, true>::new);
+    }
+}
+
+/// Every operation of the traits is in the list.
+#[test]
+fn all_operations_are_listed() {
+    let (own, vector) = (include_str!("../ops.rs"), include_str!("../../mod.rs"));
+    let blocks =
+        vector.split("pub(crate) trait Simd").nth(1).and_then(|x| x.split("pub(crate) trait Casts").next());
+    let list = include_str!("list.rs");
+    let own = own.split("pub(crate) trait LaneOps").nth(1).expect("the trait");
+    for line in own.lines().chain(blocks.expect("the traits").lines()) {
+        let Some(method) = line.strip_prefix("    fn ").or_else(|| line.strip_prefix("    unsafe fn "))
+        else {
+            continue;
+        };
+        let name = method.split(['(', '<']).next().expect("a name");
+        let listed = ["(", "::<"].iter().any(|end| list.contains(&format!("m.{name}{end}")));
+        // These make tokens and functions.
+        let makes = ["new_unchecked", "under", "vectorize"];
+        assert!(listed || makes.contains(&name), "{name} is not in the list");
+    }
+}
