@@ -27,6 +27,10 @@ pub(crate) use each;
 mod bf16;
 mod families;
 #[cfg(any(all(test, target_endian = "little"), arm_tiers, wasm_tiers))]
+#[cfg_attr(
+    x86_tiers,
+    allow(unused_imports, reason = "macros above are in scope already; their imports are for readers")
+)]
 pub(crate) mod lanes;
 mod load;
 #[cfg(all(test, target_endian = "little"))]

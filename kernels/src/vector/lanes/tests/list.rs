@@ -285,7 +285,7 @@ operations! { block_memory(m: Blocks): Rounds::Never;
     (x: U8[2]) -> Bits8 = stored!(m.store_16::<false>(x, M::BLOCK), (2 * register::<M>()));
     (x: U8[4]) -> Bits8 = stored!(m.store_32::<false>(x, M::BLOCK), (4 * register::<M>()));
     (x: U8) -> Bits8 = {
-        let x = m.and(x, m.splat_8(15));
+        let x = m.and(x, m.splat(0x0F0F_0F0F));
         stored!(m.store_packed::<4, false>(x, M::BLOCK), (register::<M>() / 2))
     };
 }
