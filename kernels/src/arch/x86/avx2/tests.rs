@@ -15,5 +15,5 @@ fn operations() {
         return;
     }
     // SAFETY: the CPU has the features.
-    check_blocks::<_, 32>(&DIRECTIONS, |_| unsafe { Avx2::new_unchecked() });
+    check_blocks::<_, 32>(DIRECTIONS, |_| unsafe { Avx2::new_unchecked() });
 }

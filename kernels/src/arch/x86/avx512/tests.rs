@@ -18,7 +18,7 @@ fn check_with<const VBMI: bool, const BF16: bool>(features: &str, found: bool) {
         return;
     }
     // SAFETY: the CPU has the features.
-    check_blocks::<_, 64>(&DIRECTIONS, |_| unsafe { Avx512::<VBMI, BF16>::new_unchecked() });
+    check_blocks::<_, 64>(DIRECTIONS, |_| unsafe { Avx512::<VBMI, BF16>::new_unchecked() });
 }
 
 #[test]
