@@ -9,6 +9,7 @@ use crate::vector::{
 impl Tested for Avx2 {}
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no direction, and other tests compare its instructions")]
 fn operations() {
     if Features::try_new().is_none() {
         std::println!("SKIPPED: this CPU lacks AVX2");
