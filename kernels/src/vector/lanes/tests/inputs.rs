@@ -134,7 +134,7 @@ impl Lane {
 pub(super) fn operands(register: usize, kinds: &[(Lane, usize)]) -> Vec<u8> {
     let mut random = Random(kinds.len() as u64);
     let edges: Vec<_> = kinds.iter().map(|(lane, _)| lane.edges()).collect();
-    let all: usize = edges.iter().map(Vec::len).product();
+    let all = edges.iter().fold(1, |all: usize, edges| all.saturating_mul(edges.len()));
     let mut lanes: Vec<Vec<u64>> = vec![];
     for case in 0..all.min(COMBINATIONS) {
         let mut rest = case;
