@@ -275,6 +275,7 @@ fn portable() {
 
 /// Every operation of the traits is in the list.
 #[test]
+#[cfg_attr(miri, ignore = "safe code over text")]
 fn all_operations_are_listed() {
     let (own, vector) = (include_str!("../ops.rs"), include_str!("../../mod.rs"));
     let blocks =
