@@ -13,5 +13,5 @@ fn operations() {
 
 #[test]
 fn operations_in_every_direction() {
-    check::<_, 16>(&DIRECTIONS, |direction| Wasm128::<true> { direction });
+    check::<_, 16>(DIRECTIONS, |direction| Wasm128::<true> { direction });
 }

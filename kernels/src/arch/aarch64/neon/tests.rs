@@ -13,7 +13,7 @@ fn check_with<const FINE: u8>() {
         return;
     }
     // SAFETY: the CPU has the features, and NEON is a part of the target.
-    check::<_, 16>(&DIRECTIONS, |_| unsafe { Neon::<FINE>::new_unchecked() });
+    check::<_, 16>(DIRECTIONS, |_| unsafe { Neon::<FINE>::new_unchecked() });
 }
 
 #[test]

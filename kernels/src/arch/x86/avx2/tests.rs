@@ -9,11 +9,12 @@ use crate::vector::{
 impl Tested for Avx2 {}
 
 #[test]
+#[cfg_attr(miri, ignore = "Miri has no direction, and other tests compare its instructions")]
 fn operations() {
     if Features::try_new().is_none() {
         std::println!("SKIPPED: this CPU lacks AVX2");
         return;
     }
     // SAFETY: the CPU has the features.
-    check_blocks::<_, 32>(&DIRECTIONS, |_| unsafe { Avx2::new_unchecked() });
+    check_blocks::<_, 32>(DIRECTIONS, |_| unsafe { Avx2::new_unchecked() });
 }
