@@ -224,7 +224,11 @@ operations! { integers(m: LaneOps): Rounds::Never;
 operations! { floats(m: LaneOps): Rounds::Never;
     (a: F32, b: F32) -> Bits32 = [m.eq_f32(a, b)];
     (a: F32, b: F32) -> Bits32 = [m.abs_ge_f32(a, b), m.abs_gt_f32(a, b)];
-    (a: F32, b: F32) -> Nan32 = [m.min_nan_f32(a, b), m.max_nan_f32(a, b)];
+    (a: F32, b: F32) -> Nan32 = {
+        // The second one is a number.
+        let b = m.select_nan(b, m.splat(0), b);
+        [m.min_nan_f32(a, b), m.max_nan_f32(a, b)]
+    };
     (c: Short, a: Short, b: Short) -> Zero32 = [m.mul_sub_f32(c, a, b)];
     (x: F32) -> Nan32 = [m.round_away_f32(x)];
     (x: F32) -> Bits32 = [m.int32_of_f32::<false>(x), m.int32_of_f32::<true>(x)];
@@ -327,7 +331,11 @@ operations! { copies(m: Blocks): Rounds::Never;
 }
 
 operations! { directed_products(m: Blocks): Rounds::InDirection;
-    (a: F32, b: F32, c: F32) -> Nan32 = [m.fma_env(a, b, c)];
+    // The product is exact, and no sum has more bits than float64.
+    (a: Short, b: Short, c: F32) -> Nan32 = {
+        let c = m.max_u(m.min_u(m.and(c, m.splat(0x7FFF_FFFF)), m.splat(2_f32.powi(24).to_bits())), m.splat(2_f32.powi(-7).to_bits()));
+        [m.fma_env(a, b, c), m.fma_env(a, b, m.xor(c, m.splat(1 << 31)))]
+    };
 }
 
 operations! { directed(m: LaneOps): Rounds::InDirection;
