@@ -3,8 +3,6 @@
 //! The tables here are those of a tier whose every pair is one of the lanes. Tiers whose kernels are these have tests from outside,
 //! so only hosts of other tiers run this one.
 
-#![allow(dead_code, reason = "the table has kernels of typed casts, too")]
-
 use super::inputs;
 use crate::{
     arch::Tier,
