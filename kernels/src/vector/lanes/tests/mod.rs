@@ -287,12 +287,11 @@ pub(crate) const DIRECTIONS: &[Direction] =
 
 /// The reference beside itself: that the operations run, in registers of any length.
 #[test]
+#[cfg_attr(miri, ignore = "slow, and safe code: Miri runs the families on it")]
 fn portable() {
     check::<_, 16>(&[Direction::NearestEven], Portable::<16, true>::new);
-    if !cfg!(miri) {
-        check::<_, 32>(&[Direction::NearestEven], Portable::<32, true>::new);
-        check::<_, 64>(&[Direction::NearestEven], Portable::<64, true>::new);
-    }
+    check::<_, 32>(&[Direction::NearestEven], Portable::<32, true>::new);
+    check::<_, 64>(&[Direction::NearestEven], Portable::<64, true>::new);
 }
 
 /// Every operation of the traits is in the list.
