@@ -11,7 +11,7 @@ use core::fmt;
 /// let error = "floot32".parse::<DType>().unwrap_err();
 /// assert_eq!(error.to_string(), "unknown dtype \"floot32\"; did you mean float32");
 /// let error = "sse2".parse::<Tier>().unwrap_err();
-/// assert_eq!(error.to_string(), "unknown tier \"sse2\"; the names are scalar, avx2, avx512, neon");
+/// assert_eq!(error.to_string(), "unknown tier \"sse2\"; the names are scalar, avx2, avx512, neon, wasm128");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
