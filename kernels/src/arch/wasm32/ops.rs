@@ -208,6 +208,7 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
         [simd::even_64(a, b), simd::odd_64(a, b)]
     }
 
+    const ENDS: bool = true;
     type Table64 = [v128; 4];
     #[inline(always)]
     fn table_16(self, entries: &[u8; 16]) -> v128 {

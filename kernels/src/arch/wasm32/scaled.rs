@@ -12,8 +12,9 @@ use crate::{
         each,
         lanes::{
             Lanes,
+            ends::Ends16,
             int::Ints8,
-            lookup::{Direct, Lookup, Magnitude},
+            lookup::{Direct, Lookup},
             table::To16,
             upper_halves,
         },
@@ -102,7 +103,22 @@ impl Words for M {
 pub(super) struct Codes<S, Q, const E: usize, const BITS: usize>(PhantomData<(S, Q)>);
 
 /// 8-bit floats with a sign.
-pub(super) type Eight<S> = Codes<S, Magnitude, 128, 8>;
+pub(super) struct Eight<S>(PhantomData<S>);
+
+impl<S: Format> Source<M> for Eight<S> {
+    const BITS: usize = 8;
+    type Table = [v128; 2];
+    #[inline(always)]
+    unsafe fn table(m: M, _: &Data) -> [v128; 2] {
+        Ends16::<Saturating<S, f32>>::planes(m)
+    }
+    #[inline(always)]
+    unsafe fn load(m: M, planes: &[v128; 2], p: *const u8) -> [v128; 4] {
+        // SAFETY: the caller's block is a register.
+        upper_halves(m, Ends16::<Saturating<S, f32>>::words(m, *planes, unsafe { load(p) }))
+    }
+}
+
 /// Packed codes of 4 bits.
 pub(super) type Four<S> = Codes<S, Direct<4>, 16, 4>;
 

@@ -2,7 +2,7 @@
 //! elements into [`Lanes`], and a [`Target`], which takes them from there.
 //!
 //! A kernel goes in blocks of two units. A unit is as many elements as a register has bytes, so that it fills one register with
-//! elements of a byte and eight with those of 64 bits. Sources of a byte or less are looked up ([`table`]) or need no table
+//! elements of a byte and eight with those of 64 bits. Sources of a byte or less are looked up ([`table`], [`ends`]) or need no table
 //! ([`byte`]); the others are loaded as they are ([`source`]). [`int`] and [`float`] are the kinds of lanes: how they become
 //! integers of any width, floats, and truth values. [`target`] stores those under the common rules, [`rounded`] and [`small`]
 //! under all others. [`select`] says which kernel takes a pair.
@@ -29,6 +29,7 @@ macro_rules! eight {
 pub(crate) use {eight, two};
 
 pub(crate) mod byte;
+pub(crate) mod ends;
 pub(crate) mod float;
 pub(crate) mod int;
 pub(crate) mod lookup;

@@ -87,6 +87,8 @@ pub(crate) trait LaneOps: Blocks {
 
     // Look-ups.
 
+    /// Whether most 8-bit floats become wider ones with a table of 16 entries and arithmetic ([`super::ends`]), not by a table of 128.
+    const ENDS: bool = false;
     /// 64 entries of a byte.
     type Table64: Copy;
     fn table_16(self, entries: &[u8; 16]) -> Self::V;

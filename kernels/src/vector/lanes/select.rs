@@ -3,6 +3,7 @@
 use super::{
     LaneOps,
     byte::{Exponents, ExponentsToBf16, Limited, Masked, PowersOfTwo},
+    ends::{Ends16, EndsF32},
     lookup::{Direct, Fnuz, Lookup, Magnitude, Nonzero},
     run::{parts, run},
     source::{self, Either, Magnitudes, Source, Upper},
@@ -12,6 +13,7 @@ use super::{
 use crate::{
     dtype::{DType, Flavor, Spec},
     format::Format,
+    linear,
     lut::{self, Saturating, Truncating, Wrapping},
     table::{KernelFn, has_overflow_rule},
 };
@@ -164,6 +166,17 @@ const fn of_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKE
         DType::Float8E8M0FNU if D::DTYPE.size() > 1 => to::<K, Exponents, D, false>(saturate),
         _ if D::DTYPE.size() == 1 => to_byte::<K, S, D, BITS, PACKED>(saturate),
         DType::Bool => wider::<K, S, D, Nonzero, 16, 8>(saturate),
+        _ if <K::Base as LaneOps>::ENDS
+            && S::DTYPE.bits() == 8
+            && linear::Entry::of(S::DTYPE).is_some()
+            && (saturate || !int) =>
+        {
+            match D::DTYPE {
+                DType::Float16 => run::<K::Base, Ends16<Saturating<S, D>>, Found16, true>,
+                DType::BFloat16 => run::<K::Base, Ends16<Saturating<S, f32>>, Found16, true>,
+                _ => to::<K, EndsF32<Saturating<S, f32>>, D, false>(saturate),
+            }
+        }
         _ => match (S::DTYPE.bits(), S::DTYPE.spec()) {
             (..=4, _) => short::<K, S, D, Direct<4>, 16, BITS>(saturate),
             (..=6, _) => short::<K, S, D, Direct<6>, 64, BITS>(saturate),
