@@ -696,10 +696,10 @@ def isdtype(dtype: _DTypeLike, kind: _DTypeLike | tuple[_DTypeLike, ...], /) -> 
         (True, False)
     """
 def active_tier() -> str:
-    """The instruction-set tier that casts use now: "scalar", "avx2", "avx512" or "neon". All tiers return the same bits.
+    """The instruction-set tier that casts use now: "scalar", "avx2", "avx512", "neon" or "wasm128". All tiers return the same bits.
 
     Examples:
-        >>> lanecast.active_tier() in ("scalar", "avx2", "avx512", "neon")
+        >>> lanecast.active_tier() in ("scalar", "avx2", "avx512", "neon", "wasm128")
         True
     """
 def enter_tier(name: str, /) -> int:

@@ -47,7 +47,7 @@ def tier(name: str, /) -> AbstractContextManager[None]:
     one that began last counts. ``LANECAST_TIER`` in the environment sets the tier of a whole process.
 
     Args:
-        name: "scalar", "avx2", "avx512" or "neon".
+        name: "scalar", "avx2", "avx512", "neon" or "wasm128".
 
     Raises:
         ValueError: the tier is unknown, or this CPU lacks it.

@@ -13,10 +13,10 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyDict;
 use std::sync::{Mutex, PoisonError};
 
-/// The instruction-set tier that casts use now: "scalar", "avx2", "avx512" or "neon". All tiers return the same bits.
+/// The instruction-set tier that casts use now: "scalar", "avx2", "avx512", "neon" or "wasm128". All tiers return the same bits.
 ///
 /// Examples:
-///     >>> lanecast.active_tier() in ("scalar", "avx2", "avx512", "neon")
+///     >>> lanecast.active_tier() in ("scalar", "avx2", "avx512", "neon", "wasm128")
 ///     True
 #[pyfunction]
 pub fn active_tier() -> &'static str {
