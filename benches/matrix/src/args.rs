@@ -28,6 +28,8 @@ pub(crate) enum Command {
     Checked(RunArgs),
     /// Measures every combination of options beside the same pair with default options and writes the ratios as JSON.
     Options(OptionsArgs),
+    /// Times casts between buffers that do not begin at a cache line beside those that do; of the sizes l1, l2 and dram.
+    Addresses(RunArgs),
     /// Measures the cost class of every pair on every tier and compares it with the checked-in table.
     Costs(CostsArgs),
     /// Measures small calls beside the compiler's own loop of `as`.
@@ -367,6 +369,9 @@ pub(crate) struct ReportArgs {
     /// Results of `checked`, of one machine.
     #[arg(long)]
     pub(crate) checked: Vec<PathBuf>,
+    /// Results of `addresses`.
+    #[arg(long)]
+    pub(crate) addresses: Vec<PathBuf>,
     /// Results of `options`, of one machine.
     #[arg(long)]
     pub(crate) options: Vec<PathBuf>,

@@ -21,12 +21,14 @@
 //! * `report`: the document with its heat maps, and the peers;
 //! * `checked`: what it costs to ask a cast what it loses;
 //! * `costs`: the cost classes of the kernels, and the table of them;
+//! * `addresses`: what buffers cost that do not begin at a cache line;
 //! * `options`: what other options than the default cost;
 //! * `threads`: what more threads bring;
 //! * `compare`: the gate;
 //! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
 //! * `loops`: the machine code of the kernels.
 
+pub mod addresses;
 pub mod calls;
 pub mod cells;
 pub mod checked;

@@ -8,7 +8,7 @@ use lanecast::Tier;
 #[cfg(target_os = "linux")]
 use lanecast_bench::loops;
 use lanecast_bench::{
-    calls, checked, compare, costs,
+    addresses, calls, checked, compare, costs,
     count::{
         self, baseline,
         gate::Gate,
@@ -42,6 +42,7 @@ fn main() -> ExitCode {
         Command::Run(args) => measure(args),
         Command::Checked(args) => checked(args),
         Command::Options(args) => options(args),
+        Command::Addresses(args) => addresses(&args),
         Command::Costs(args) => costs(args),
         Command::Calls(args) => {
             let tiers = if args.tier.is_empty() { vector_tiers() } else { args.tier };
@@ -134,6 +135,13 @@ fn checked(args: RunArgs) -> Result<(), String> {
     let rows = checked::run(&selection)?;
     json::write(&args.output, &rows)?;
     print!("{}", rows.table(checked::LIMIT, args.n));
+    Ok(())
+}
+
+fn addresses(args: &RunArgs) -> Result<(), String> {
+    let rows = addresses::run(&selection(args)?)?;
+    json::write(&args.output, &rows)?;
+    print!("{}", rows.table(args.n).replace("; ", "\n  "));
     Ok(())
 }
 
@@ -264,10 +272,12 @@ fn report(args: ReportArgs) -> Result<(), String> {
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let checked: Vec<checked::Rows> = read_all(&args.checked)?;
     let options: Vec<options::Rows> = read_all(&args.options)?;
+    let addresses: Vec<addresses::Rows> = read_all(&args.addresses)?;
     let threads: Vec<threads::Rows> = read_all(&args.threads)?;
     let sections = joined.unwrap_or_default()
         + &checked::section(&checked)
         + &options::section(&options)
+        + &addresses::section(&addresses)
         + &threads::section(&threads);
     let written = report::write(&runs, &sections, &args.output);
     written.map_err(|error| format!("{}: {error}", args.output.display()))
