@@ -2,6 +2,8 @@
 
 use super::Kernel;
 use crate::{
+    arch::Tier,
+    dtype::Kind,
     format::Element,
     fpenv,
     machine::CACHE_LINE,
@@ -19,6 +21,13 @@ const LINES_MATTER: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64")
 /// The bytes of a destination from which on a second call is worth it, so that stores begin at a cache line: casts of 4 KiB then take 0.6 to 0.9
 /// times as long.
 const LONG: usize = 4096;
+
+/// The bytes of a source that is longer than its destination from which on the same holds: it fills most first caches. In shorter ones the loads that
+/// cross lines count for more.
+const LONGER: usize = 32 << 10;
+
+/// Elements that every kernel casts in its loop alone.
+const WHOLE: usize = 64;
 
 impl Kernel {
     /// Sets the default floating-point environment, if a kernel obeys it, until the result is dropped.
@@ -51,8 +60,8 @@ impl Kernel {
         Some(unsafe { self.run_cut(src, dst, n) })
     }
 
-    /// One cast between buffers that were looked at, with non-temporal stores if they are large. Stores to a long destination begin at a cache
-    /// line, unless the source is longer: then loads from it are most of the traffic, and those would cross lines instead.
+    /// One cast between buffers that were looked at, with non-temporal stores if they are large. Long ones take
+    /// care that stores do not cross cache lines, which cost more than such loads do, or that loads do not.
     ///
     /// # Safety
     ///
@@ -68,11 +77,14 @@ impl Kernel {
             // SAFETY: as the caller's.
             return unsafe { self.run_streaming(src, dst, n) };
         }
-        if LINES_MATTER
-            && dst.len() >= LONG
-            && dst.len() >= src.len()
-            && !dst.as_ptr().addr().is_multiple_of(CACHE_LINE)
-        {
+        let addresses = if dst.len() >= src.len() {
+            if dst.len() < LONG { 0 } else { dst.as_ptr().addr() }
+        } else if src.len() < LONGER {
+            0
+        } else {
+            src.as_ptr().addr() | dst.as_ptr().addr()
+        };
+        if LINES_MATTER && !addresses.is_multiple_of(CACHE_LINE) {
             // SAFETY: as the caller's.
             return unsafe { self.run_lines(src, dst, n) };
         }
@@ -80,7 +92,14 @@ impl Kernel {
         unsafe { self.run_unguarded(src, dst, n) }
     }
 
-    /// A cast of the elements before the first cache line of the destination, and one of the others.
+    /// Whether it is the loads that should not cross cache lines, and not the stores. Of 64 bytes, all do or none.
+    fn loads_matter_more(&self, read: usize, written: usize) -> bool {
+        let pairs = self.source().dtype().kind() == Kind::Complex && read > written;
+        self.tier() == Tier::Avx512 && (pairs || read / 4 >= written)
+    }
+
+    /// A cast of the elements before the first cache line of one side and of some behind it, which saves the short steps for single
+    /// elements; and one of all behind that line.
     ///
     /// # Safety
     ///
@@ -88,14 +107,16 @@ impl Kernel {
     #[inline(never)]
     unsafe fn run_lines<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
         let bits = [self.source(), self.target()].map(|of| of.bits_per_element() as usize);
-        let first = match head(dst.as_ptr().addr(), bits[1], bits[0]) {
-            Some(first) if first < n => first,
-            _ => 0,
+        let first = match self.loads_matter_more(src.len(), dst.len()) {
+            true => head(src.as_ptr().addr(), bits[0], bits[1]),
+            false => head(dst.as_ptr().addr(), bits[1], bits[0]),
         };
+        let first = first.filter(|first| *first < n).unwrap_or_default();
         if first > 0 {
-            let (src, dst) = (&src[..first * bits[0] / 8], &mut dst[..first * bits[1] / 8]);
-            // SAFETY: these are the bytes of `first` elements.
-            unsafe { self.run_unguarded(src, dst, first) };
+            let whole = n.min(first.next_multiple_of(WHOLE));
+            let (src, dst) = (&src[..whole * bits[0] / 8], &mut dst[..whole * bits[1] / 8]);
+            // SAFETY: these are the bytes of `whole` elements.
+            unsafe { self.run_unguarded(src, dst, whole) };
         }
         let (src, rest) = (&src[first * bits[0] / 8..], &mut dst[first * bits[1] / 8..]);
         // SAFETY: these are the bytes of the others.
