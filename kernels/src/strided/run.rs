@@ -19,7 +19,7 @@ use crate::{
 use core::slice;
 
 /// The shortest run, in bytes, that uses non-temporal stores.
-const STREAMED: usize = 4096;
+const STREAMED: usize = 1 << 18;
 
 impl Kernel {
     /// Checks that [`run_strided`](Self::run_strided) would cast; used before views are split.
