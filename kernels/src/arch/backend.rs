@@ -13,7 +13,7 @@ use crate::{
     scaled::{self, Fused, Step},
     storage::Encoding,
     stream::NonTemporal,
-    strided::{self, Transpose},
+    strided::{self, CopyPlane, Transpose},
     table::{KernelFn, Rounded, Table},
 };
 
@@ -68,6 +68,8 @@ define_backend! {
     swaps: &'static Swaps,
     /// How tiles are transposed.
     transpose: &'static Transpose,
+    /// How elements with strides are brought together, and spread.
+    copy: CopyPlane,
     /// How casts larger than the last-level cache are stored, if not as others.
     non_temporal: Option<&'static NonTemporal>,
 
@@ -105,6 +107,7 @@ impl Backend {
             packing: &packed::SCALAR,
             swaps: &order::SCALAR,
             transpose: &strided::SCALAR,
+            copy: strided::copy_in_scalars,
             non_temporal: None,
             loops: scalar::loops,
             scaled: None,
@@ -117,7 +120,16 @@ impl Backend {
     /// The backend without kernels of pairs and what is made like these, for the tests in this crate, which are those of parts.
     pub(super) const fn without_kernels(self) -> Self {
         let Backend {
-            detected, combination, features, packing, swaps, transpose, non_temporal, scaled, ..
+            detected,
+            combination,
+            features,
+            packing,
+            swaps,
+            transpose,
+            copy,
+            non_temporal,
+            scaled,
+            ..
         } = self;
         Backend {
             detected,
@@ -126,6 +138,7 @@ impl Backend {
             packing,
             swaps,
             transpose,
+            copy,
             non_temporal,
             scaled,
             ..Backend::new(&scalar::TABLE)

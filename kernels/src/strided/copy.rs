@@ -6,8 +6,36 @@ use super::nest::Axis;
 ///
 /// # Safety
 ///
-/// The elements may be read and written; they share no bytes.
-pub(super) unsafe fn copy(
+/// The elements may be read and written; they share no bytes; the CPU has the tier.
+pub(crate) type CopyPlane =
+    unsafe fn(size: usize, src: *const u8, from: [isize; 2], dst: *mut u8, to: [isize; 2], len: [usize; 2]);
+
+/// The copy of every target: in vectors where the compiler always has those. On x86 it has none that help here, and the vector tiers have
+/// a copy of their own.
+///
+/// # Safety
+///
+/// As [`CopyPlane`].
+pub(crate) unsafe fn copy_in_scalars(
+    size: usize,
+    src: *const u8,
+    from: [isize; 2],
+    dst: *mut u8,
+    to: [isize; 2],
+    len: [usize; 2],
+) {
+    const ALWAYS: bool = cfg!(not(any(target_arch = "x86", target_arch = "x86_64")));
+    // SAFETY: as the caller's.
+    unsafe { copy::<ALWAYS>(size, src, from, dst, to, len) }
+}
+
+/// As [`CopyPlane`], with loops for the compiler to write in vectors or without them.
+///
+/// # Safety
+///
+/// As [`CopyPlane`].
+#[inline(always)]
+pub(crate) unsafe fn copy<const VECTORS: bool>(
     size: usize,
     src: *const u8,
     from: [isize; 2],
@@ -18,19 +46,20 @@ pub(super) unsafe fn copy(
     // SAFETY: as the caller's.
     unsafe {
         match size {
-            1 => copy_of::<u8>(src, from, dst, to, len),
-            2 => copy_of::<u16>(src, from, dst, to, len),
-            4 => copy_of::<u32>(src, from, dst, to, len),
-            8 => copy_of::<u64>(src, from, dst, to, len),
-            _ => copy_of::<[u64; 2]>(src, from, dst, to, len),
+            1 => copy_of::<u8, VECTORS>(src, from, dst, to, len),
+            2 => copy_of::<u16, VECTORS>(src, from, dst, to, len),
+            4 => copy_of::<u32, VECTORS>(src, from, dst, to, len),
+            8 => copy_of::<u64, VECTORS>(src, from, dst, to, len),
+            _ => copy_of::<[u64; 2], false>(src, from, dst, to, len),
         }
     }
 }
 
 /// # Safety
 ///
-/// As [`copy`].
-unsafe fn copy_of<E: Copy>(
+/// As [`CopyPlane`].
+#[inline(always)]
+unsafe fn copy_of<E: Copy, const VECTORS: bool>(
     src: *const u8,
     mut from: [isize; 2],
     dst: *mut u8,
@@ -48,11 +77,16 @@ unsafe fn copy_of<E: Copy>(
         (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
     }
     if from[0] == size && to[0] == size {
+        let bytes = len[0] * size_of::<E>();
         // SAFETY: as the caller's.
-        let done = unsafe { copy_short(len[0] * size_of::<E>(), src, from[1], dst, to[1], len[1]) };
-        if done {
-            return;
+        unsafe {
+            if !copy_short(bytes, src, from[1], dst, to[1], len[1]) {
+                for row in 0..len[1] as isize {
+                    src.offset(row * from[1]).copy_to_nonoverlapping(dst.offset(row * to[1]), bytes);
+                }
+            }
         }
+        return;
     }
     for row in 0..len[1] as isize {
         // SAFETY: elements of the row, by the caller.
@@ -65,12 +99,13 @@ unsafe fn copy_of<E: Copy>(
                 }
             };
             // With constant strides the compiler generates vector code.
-            match (from[0] / size, to[0] / size) {
-                _ if from[0] % size != 0 || to[0] % size != 0 => each(from[0], to[0]),
-                (1, 1) => src.copy_to_nonoverlapping(dst, len[0] * size_of::<E>()),
-                (-1, 1) => each(-size, size),
-                (2, 1) => each(2 * size, size),
-                _ => each(from[0], to[0]),
+            match from[0] {
+                _ if !VECTORS || to[0] != size => each(from[0], to[0]),
+                step if step == -size => each(-size, size),
+                step if step == 2 * size => each(2 * size, size),
+                step if step == 3 * size => each(3 * size, size),
+                step if step == 4 * size => each(4 * size, size),
+                step => each(step, size),
             }
         }
     }
@@ -80,7 +115,7 @@ unsafe fn copy_of<E: Copy>(
 ///
 /// # Safety
 ///
-/// As [`copy`], of `rows` rows of `len` bytes.
+/// As [`CopyPlane`], of `rows` rows of `len` bytes.
 unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) -> bool {
     /// Copies the first and the last bytes of each row, which may overlap.
     #[inline(always)]
@@ -116,7 +151,7 @@ unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: 
 ///
 /// # Safety
 ///
-/// As [`copy`].
+/// As [`CopyPlane`].
 pub(super) unsafe fn fill(
     size: usize,
     src: *const u8,
@@ -139,7 +174,7 @@ pub(super) unsafe fn fill(
 
 /// # Safety
 ///
-/// As [`copy`].
+/// As [`CopyPlane`].
 unsafe fn fill_of<E: Copy>(src: *const u8, dst: *mut u8, to: [isize; 2], len: [usize; 2], repeat: Axis) {
     let dense = repeat.dst == size_of::<E>() as isize;
     for i in 0..len[0] * len[1] {

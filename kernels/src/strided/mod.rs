@@ -45,6 +45,7 @@ pub use error::ViewError;
 pub use layout::{Layout, MAX_AXES};
 pub use view::{View, ViewMut};
 
+pub(crate) use copy::{CopyPlane, copy, copy_in_scalars};
 #[cfg(doc)]
 pub(crate) use tile::Turn;
 pub(crate) use tile::{Lanes, SCALAR, Transpose, one_by_one, squares};

@@ -1,7 +1,7 @@
 //! The loops around a kernel.
 
 use super::{
-    copy::{copy, fill},
+    copy::fill,
     error::ViewError,
     layout::Layout,
     nest::{Axis, Nest, Odometer},
@@ -269,6 +269,7 @@ impl<R: Runs> Cast<'_, R> {
             true => bytes(buffer, first) as isize,
             false => first as isize * step,
         };
+        let copy = self.kernel.token().copy();
         let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         for row in Odometer::new(outer) {
@@ -314,7 +315,7 @@ impl<R: Runs> Cast<'_, R> {
         let mut gathered = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let mut results = Stack::<{ BLOCK_ELEMENTS * 16 }>::new();
         let (from_stack, to_stack) = (gathered.start(), results.start());
-        let (s, d, kept) = (self.s, self.d, self.keeps());
+        let (s, d, kept, copy) = (self.s, self.d, self.keeps(), self.kernel.token().copy());
         let plane = |step: usize, width: usize| [step as isize, (step * width) as isize];
         let scatter = |dst: *mut u8, from: *const u8, width: usize, height: usize| {
             let steps = [x.dst, y.dst];

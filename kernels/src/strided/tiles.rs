@@ -6,7 +6,6 @@
 
 use super::{
     MAX_AXES,
-    copy::copy,
     nest::{Axis, Odometer},
     places::{PIECE, Places},
     run::{Cast, ONCE, Runs, ask_rows},
@@ -132,7 +131,7 @@ impl<R: Runs> Cast<'_, R> {
         [wide, high]: [usize; 2],
         past: Option<&NonTemporal>,
     ) {
-        let (s, d) = (self.s, self.d);
+        let (s, d, copy) = (self.s, self.d, self.kernel.token().copy());
         let mut room = Stack::<TILE>::new();
         let elements = room.start();
         let size = wide * high * if past.is_some() { s.max(d) } else { s };

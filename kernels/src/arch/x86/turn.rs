@@ -1,7 +1,7 @@
 //! Turning tiles with vectors of 16 bytes, which both tiers have.
 
 use crate::arch::native::intrinsics::*;
-use crate::strided::{Lanes, Transpose, one_by_one, squares};
+use crate::strided::{self, Lanes, Transpose, one_by_one, squares};
 
 /// For both tiers.
 pub(super) static TRANSPOSE: Transpose =
@@ -38,4 +38,20 @@ lanes! {
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
     // SAFETY: as the caller's.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
+}
+
+/// # Safety
+///
+/// As [`CopyPlane`](strided::CopyPlane).
+#[target_feature(enable = "avx2")]
+pub(super) unsafe fn copy(
+    size: usize,
+    src: *const u8,
+    from: [isize; 2],
+    dst: *mut u8,
+    to: [isize; 2],
+    len: [usize; 2],
+) {
+    // SAFETY: as the caller's.
+    unsafe { strided::copy::<true>(size, src, from, dst, to, len) }
 }

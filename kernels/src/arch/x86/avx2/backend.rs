@@ -20,6 +20,7 @@ pub(in crate::arch) const BACKENDS: [Backend; 1] = [Backend {
     packing: &packing::PACKING,
     swaps: &swap::AVX2,
     transpose: &turn::TRANSPOSE,
+    copy: turn::copy,
     non_temporal: Some(&stream::AVX2),
     loops,
     scaled: Some(&SCALED),

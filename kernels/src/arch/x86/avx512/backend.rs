@@ -29,6 +29,7 @@ const fn backend<const FEATURES: u8>() -> Backend {
         packing: &packing::PACKING,
         swaps: &swap::AVX512,
         transpose: &turn::TRANSPOSE,
+        copy: turn::copy,
         non_temporal: Some(&stream::AVX512),
         loops: wide_loops,
         scaled: Some(&SCALED),
