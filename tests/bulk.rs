@@ -353,16 +353,17 @@ fn views() {
                 let other: Vec<usize> = layout.shape().iter().rev().copied().collect();
                 Layout::contiguous(from, &other).expect("small").transposed()
             };
-            let layouts = if packed { vec![a] } else { vec![a, turned(&a), a.reversed(0).expect("an axis")] };
+            let layouts =
+                if packed { vec![a] } else { vec![a.clone(), turned(&a), a.reversed(0).expect("an axis")] };
             // Rows of packed elements begin at bytes of their own.
             let src = noise(9, 9 * n + 100);
             for layout in layouts {
-                let view = View::new(&src, layout).expect("within");
+                let view = View::new(&src, layout.clone()).expect("within");
                 let mut want = vec![0xA5; 9 * n + 100];
-                plan.run(&view, &mut ViewMut::new(&mut want, b).expect("within")).expect("one shape");
+                plan.run(&view, &mut ViewMut::new(&mut want, b.clone()).expect("within")).expect("one shape");
                 for host in &hosts() {
                     let mut got = vec![0xA5; 9 * n + 100];
-                    let mut out = ViewMut::new(&mut got, b).expect("within");
+                    let mut out = ViewMut::new(&mut got, b.clone()).expect("within");
                     plan.with_threads(Threads::Host(host.clone())).run(&view, &mut out).expect("one shape");
                     assert!(got == want, "{layout:?} to {b:?}");
                 }

@@ -96,7 +96,7 @@ fn every_cell() {
     let turned = [SHAPE[1], SHAPE[0]];
     let fortran: Vec<f32> = (0..n).map(|i| values[i % SHAPE[0] * SHAPE[1] + i / SHAPE[0]]).collect();
     let columns = View::from_slice(&fortran, &turned).expect("inside").transposed();
-    let rows = View::new(&raw, layout).expect("inside");
+    let rows = View::new(&raw, layout.clone()).expect("inside");
     for plan in threads(&plan) {
         let check = |operands: &str, got: Outcomes| assert!(got == want, "{plan:?}: {operands}");
         check(

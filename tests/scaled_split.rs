@@ -55,7 +55,7 @@ fn views() {
     for (shape, strides) in layouts.into_iter().take(if cfg!(miri) { 1 } else { 5 }) {
         let steps: Vec<isize> = strides.iter().map(|stride| 4 * *stride as isize).collect();
         let layout = Layout::new(DType::Float32, shape, &steps).expect("a layout");
-        let view = View::new(bytemuck::cast_slice(&values), layout).expect("inside");
+        let view = View::new(bytemuck::cast_slice(&values), layout.clone()).expect("inside");
         let copy = gathered(&values, shape, strides);
         let asymmetric = [Granularity::Tensor, Granularity::Axis(0), Granularity::Block { axis: -1, len: 8 }]
             .map(|granularity| Scheme { granularity, ..Scheme::UINT4_GROUP128 });
@@ -75,7 +75,8 @@ fn views() {
             assert!(given == want, "{scheme:?} {shape:?}");
             let (mut values, mut everywhere) = (vec![0.0_f32; copy.len()], values.clone());
             plan.dequantize(&q, &mut values).expect("casts");
-            let mut out = ViewMut::new(bytemuck::cast_slice_mut(&mut everywhere), layout).expect("inside");
+            let mut out =
+                ViewMut::new(bytemuck::cast_slice_mut(&mut everywhere), layout.clone()).expect("inside");
             plan.dequantize(&q, &mut out).expect("casts");
             assert!(gathered(&everywhere, shape, strides) == values, "{scheme:?} {shape:?}");
         }
@@ -101,7 +102,7 @@ fn views_of_other_buffers() {
     let got = quantize(&plan, &view);
     assert_eq!(got, quantize(&plan, &values));
     let mut back = vec![0; swapped.len()];
-    let mut out = ViewMut::new(&mut back, *view.layout()).expect("inside");
+    let mut out = ViewMut::new(&mut back, view.layout().clone()).expect("inside");
     plan.dequantize(&got.1, &mut out).expect("casts");
     let mut native = vec![0.0_f32; values.len()];
     plan.dequantize(&got.1, &mut native).expect("casts");

@@ -20,8 +20,8 @@ fn check(plan: &CastPlan, (from, read): (Layout, usize), (to, written): (Layout,
     let src = noise(read, 7);
     let start = vec![PATTERN; written + 9];
     let mut dst = start.clone();
-    let view = View::new(&src, from).expect("inside");
-    plan.run(&view, &mut ViewMut::new(&mut dst, to).expect("inside, apart")).expect("the same shape");
+    let view = View::new(&src, from.clone()).expect("inside");
+    plan.run(&view, &mut ViewMut::new(&mut dst, to.clone()).expect("inside, apart")).expect("the same shape");
     let want = one_by_one(plan, &src, &from, &start, &to);
     if let Some(at) = (0..dst.len()).find(|i| dst[*i] != want[*i]) {
         panic!("{plan:?}, {from:?} -> {to:?}: byte {at} is {:#x}, not {:#x}", dst[at], want[at]);
@@ -45,11 +45,11 @@ fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (La
             .unwrap();
     let start = vec![PATTERN; written + 9];
     let want = one_by_one(plan, src, &from, &start, &to);
-    let view = View::new(src, from).expect("inside");
+    let view = View::new(src, from.clone()).expect("inside");
     for level in [Level::Range, Level::Exact] {
         let mut out = vec![0; n * size(to.encoding().dtype())];
         let mut dst = start.clone();
-        let got = plan.checked(level).run_counted(&view, &mut ViewMut::new(&mut dst, to).unwrap());
+        let got = plan.checked(level).run_counted(&view, &mut ViewMut::new(&mut dst, to.clone()).unwrap());
         assert_eq!(
             got,
             flat_plan.checked(level).run_counted(Bytes::new(&flat, n), BytesMut::new(&mut out, n)),
@@ -60,12 +60,12 @@ fn check_losses_of(plan: &CastPlan, src: &[u8], from: Layout, (to, written): (La
         let (plan, flat_plan) = (plan.checked(level), flat_plan.checked(level));
         let mut masks = [vec![PATTERN; n.div_ceil(8) + 1], vec![PATTERN; n.div_ceil(8) + 1]];
         let mut dst = start.clone();
-        let got = plan.run_masked(&view, &mut ViewMut::new(&mut dst, to).unwrap(), &mut masks[0]);
+        let got = plan.run_masked(&view, &mut ViewMut::new(&mut dst, to.clone()).unwrap(), &mut masks[0]);
         let wanted = flat_plan.run_masked(Bytes::new(&flat, n), BytesMut::new(&mut out, n), &mut masks[1]);
         assert_eq!((got, &masks[0]), (wanted, &masks[1]), "{plan:?}, {from:?} -> {to:?}");
         assert!(dst == want, "{plan:?}, {from:?} -> {to:?}, masked");
         let mut dst = start.clone();
-        let got = plan.run(&view, &mut ViewMut::new(&mut dst, to).unwrap());
+        let got = plan.run(&view, &mut ViewMut::new(&mut dst, to.clone()).unwrap());
         assert_eq!(
             got,
             flat_plan.run(Bytes::new(&flat, n), BytesMut::new(&mut out, n)),
@@ -107,7 +107,7 @@ proptest! {
         let destination = layout(to, &shape, &order(dst.0, axes), &dst.1, dst.2);
         for &tier in tiers() {
             let plan = CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap();
-            check(&plan, source, destination);
+            check(&plan, source.clone(), destination.clone());
         }
         let tier = tiers()[lengths[4] % tiers().len()];
         check_losses(&CastPlan::with_tier(from, to, &CastOptions::RUST, tier).unwrap(), source, destination);
@@ -164,7 +164,7 @@ fn losses() {
                     let source = layout(from, &shape, &[1, 0], &[Step::Over(gap), Step::Over(gap)], 0);
                     let turned = layout(from, &shape, &[0, 1], &[Step::Over(gap), Step::Back(0)], 0);
                     let destination = layout(to, &shape, &[1, 0], &[Step::Over(gap), Step::Over(0)], 1);
-                    check_losses(&plan, source, destination);
+                    check_losses(&plan, source, destination.clone());
                     if from.storage() == Storage::Byte {
                         check_losses(&plan, turned, destination);
                     }
@@ -229,7 +229,7 @@ fn few_losses() {
                         .collect();
                     let mut src = vec![0; len];
                     let view = View::from_slice(&values, &base).unwrap();
-                    fill.run(&view, &mut ViewMut::new(&mut src, layout_of).unwrap()).unwrap();
+                    fill.run(&view, &mut ViewMut::new(&mut src, layout_of.clone()).unwrap()).unwrap();
                     let source = layout_of.broadcast(&shape).unwrap();
                     let steps = [Step::Over(5), step, Step::Over(0)];
                     let destination = layout(to, &shape, &ordered(dst_order), &steps, 1);
@@ -264,7 +264,7 @@ fn losses_over_threads() {
                 let values: Vec<f32> = (0..n).map(|_| lost(&mut rng)).collect();
                 let (mut src, mut dst) = (vec![0; read], vec![0; written]);
                 let all = View::from_slice(&values, &shape).unwrap();
-                fill.run(&all, &mut ViewMut::new(&mut src, source).unwrap()).unwrap();
+                fill.run(&all, &mut ViewMut::new(&mut src, source.clone()).unwrap()).unwrap();
                 let view = View::new(&src, source).unwrap();
                 let (checked, counted) = (plan.checked(Level::Range), plan.checked(Level::Range));
                 let mut masks = [vec![PATTERN; n.div_ceil(8)], vec![PATTERN; n.div_ceil(8)]];
@@ -431,8 +431,8 @@ fn parts() {
             let (to, written) = layout(DType::Float16.into(), &shape, &[2, 0, 1], &steps, 2);
             let (src, start) = (noise(read, 1), vec![PATTERN; written + 9]);
             let mut dst = start.clone();
-            let views = View::new(&src, from).unwrap().split(axis, at).unwrap();
-            let (mut low, mut high) = ViewMut::new(&mut dst, to).unwrap().split(axis, at).unwrap();
+            let views = View::new(&src, from.clone()).unwrap().split(axis, at).unwrap();
+            let (mut low, mut high) = ViewMut::new(&mut dst, to.clone()).unwrap().split(axis, at).unwrap();
             plan.run(&views.1, &mut high).unwrap();
             plan.run(&views.0, &mut low.reborrow()).unwrap();
             assert_eq!(dst, one_by_one(&plan, &src, &from, &start, &to), "{axis} at {at}");
@@ -441,12 +441,12 @@ fn parts() {
     let nibbles = Layout::contiguous(Encoding::packed(DType::Int4), &[7]).unwrap();
     let bytes = [0; 4];
     let view = View::new(&bytes, nibbles).unwrap();
-    assert_eq!(view.split(0, 3).unwrap_err(), ViewError::PackedRows { elements: 3 });
+    assert_eq!(view.clone().split(0, 3).unwrap_err(), ViewError::PackedRows { elements: 3 });
     assert_eq!(
-        view.split(0, 4).map(|(a, b)| (a.layout().elements(), b.layout().elements())).unwrap(),
+        view.clone().split(0, 4).map(|(a, b)| (a.layout().elements(), b.layout().elements())).unwrap(),
         (4, 3)
     );
-    assert!(view.split(1, 0).is_err() && view.split(0, 8).is_err());
+    assert!(view.clone().split(1, 0).is_err() && view.split(0, 8).is_err());
 }
 
 /// What cannot be cast is refused, and nothing is written.
@@ -477,15 +477,18 @@ fn refusals() {
         "the elements lie in the bytes 0..68 of a buffer of 64 bytes"
     );
     let back = Layout::new(DType::Float32, &[3], &[-4]).unwrap();
-    assert!(matches!(View::new(&src, back.with_offset(4)), Err(ViewError::OutOfBounds { low: -4, .. })));
-    assert!(View::new(&src, back.with_offset(8)).is_ok());
+    assert!(matches!(
+        View::new(&src, back.clone().with_offset(4)),
+        Err(ViewError::OutOfBounds { low: -4, .. })
+    ));
+    assert!(View::new(&src, back.clone().with_offset(8)).is_ok());
     assert!(matches!(View::new(&src, back.with_offset(usize::MAX)), Err(ViewError::OutOfBounds { .. })));
     let repeated = Layout::new(DType::Float16, &[4, 3], &[0, 2]).unwrap();
     assert_eq!(ViewMut::new(&mut dst, repeated).unwrap_err(), ViewError::Repeated { axis: 0 });
     let mut buffer = [1_u8; 64];
     let (from, to) = (Layout::contiguous(DType::Float32, &[4]).unwrap(), halves(&[4]));
     assert_eq!(
-        plan.run_within(&mut buffer, &from, &to.with_offset(2)),
+        plan.run_within(&mut buffer, &from, &to.clone().with_offset(2)),
         Err(CastError::Overlap { src: 0..16, dst: 2..10 })
     );
     assert!(plan.run_within(&mut buffer, &from.with_offset(52), &to).is_err());

@@ -69,6 +69,23 @@ fn nothing_is_allocated() {
     }
 }
 
+/// Layouts of up to eight axes hold them in place.
+#[test]
+fn eight_axes_are_not_allocated() {
+    let plan = CastPlan::new(DType::Float32, DType::Int8, &CastOptions::RUST).unwrap();
+    let (src, mut dst) = ([0; 4 << 8], [0; 1 << 8]);
+    let mut run = |axes: usize| {
+        let shape: Vec<usize> = (0..axes).map(|axis| if axis < 8 { 2 } else { 1 }).collect();
+        let before = ALLOCATED.get();
+        let from = Layout::contiguous(plan.source(), &shape).unwrap();
+        let to = Layout::contiguous(plan.target(), &shape).unwrap();
+        plan.run(&View::new(&src, from).unwrap(), &mut ViewMut::new(&mut dst, to).unwrap()).unwrap();
+        ALLOCATED.get() - before
+    };
+    assert_eq!(run(8), 0);
+    assert_ne!(run(9), 0);
+}
+
 /// What `lanecast::strided` promises. A stack that is too small ends the process.
 #[cfg(not(target_family = "wasm"))]
 #[test]

@@ -20,7 +20,7 @@ use lanecast_kernels::{Element, Encoding, Kernel, LossDetector, Rules, Streaming
 ///
 /// Making a plan is a lookup. For a source of at most 8 bits, the first plan of a pair may make a table of results, some hundred bytes
 /// in some microseconds, which the process keeps. A plan has about a hundred bytes and can be shared between threads; running it on one
-/// thread neither allocates nor locks.
+/// thread takes no lock, and allocates only for views of more than eight axes.
 ///
 /// # What it casts, and what it answers
 ///

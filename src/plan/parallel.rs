@@ -184,7 +184,7 @@ impl<'a> Slices<'a> {
             let Some((axis, size)) = cut(src, dst, Cost::elements(n, share.chunk, time), share.tasks) else {
                 return Ok(None);
             };
-            let rest = Some((*src, Some(dst.reborrow())));
+            let rest = Some((src.clone(), Some(dst.reborrow())));
             let slices = Slices { rest, mask, axis, size, across: 1, first: 0 };
             return Ok(Some((share, slices, job.with_streaming(streaming(job, cost.bytes(n))))));
         }
@@ -212,7 +212,7 @@ impl<'a> Slices<'a> {
             false => 8 >> across.trailing_zeros().min(3),
         };
         let size = Cost::elements(n, share.chunk, time).div_ceil(across).checked_next_multiple_of(step)?;
-        Some(Slices { rest: Some((*src, dst)), mask, axis, size, across, first: 0 })
+        Some(Slices { rest: Some((src.clone(), dst)), mask, axis, size, across, first: 0 })
     }
 }
 

@@ -96,7 +96,8 @@ pub(super) fn within(
     dst.check_bounds(len)?;
     // SAFETY: both lie in the buffer, which is borrowed until the call returns. The callers of this function only cast from the one to the
     // other, and a cast checks how they lie to each other.
-    let (src, mut dst) = unsafe { (View::from_raw(start, *src), ViewMut::from_raw(start, *dst)?) };
+    let (src, mut dst) =
+        unsafe { (View::from_raw(start, src.clone()), ViewMut::from_raw(start, dst.clone())?) };
     cast(&src, &mut dst)
 }
 

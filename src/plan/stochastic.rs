@@ -80,7 +80,7 @@ impl Stochastically {
         mask: &mut [u8],
     ) -> Result<Tally, CastError> {
         let (mut part, mut at) = (Part::new(self, search, mask), 0);
-        self.rows(&mut part, first, &mut at, *src, dst.map(ViewMut::reborrow), 0)?;
+        self.rows(&mut part, first, &mut at, src.clone(), dst.map(ViewMut::reborrow), 0)?;
         Ok(part.tally(at))
     }
 
@@ -168,7 +168,7 @@ impl Stochastically {
         if !is_last {
             return self.rows(part, first, at, src, dst, axis + 1);
         }
-        let shape = *src.layout();
+        let shape = src.layout().clone();
         let count = shape.elements();
         let mut values = [0.0; BLOCK];
         let values = &mut values[..count];

@@ -91,7 +91,7 @@ impl<'a> Elements<'a> {
             Self::InOrder(bytes, size) => Ok(&bytes[range.start * size..range.end * size]),
             Self::View(view, copy) => {
                 memory.resize(range.len() * copy.target().dtype().size(), 0);
-                gather(copy, **view, range, memory)?;
+                gather(copy, (*view).clone(), range, memory)?;
                 Ok(memory)
             }
         }

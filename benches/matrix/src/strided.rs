@@ -106,8 +106,8 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
     let [src, dst, together, results] = pool.buffers(sizes);
     noise(from.encoding(), src);
     let (src, dst) = (&*src, RefCell::new(dst));
-    let view = View::new(src, *from).map_err(|e| told(&e))?;
-    plan.run(&view, &mut ViewMut::new(&mut dst.borrow_mut(), *to).map_err(|e| told(&e))?)
+    let view = View::new(src, from.clone()).map_err(|e| told(&e))?;
+    plan.run(&view, &mut ViewMut::new(&mut dst.borrow_mut(), to.clone()).map_err(|e| told(&e))?)
         .map_err(|e| told(&e))?;
 
     // The elements together, in the order of the shape.
@@ -133,7 +133,7 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
         Box::new(|calls| {
             let mut dst = dst.borrow_mut();
             for _ in 0..calls {
-                let Ok(mut out) = ViewMut::new(&mut dst, *to) else { return };
+                let Ok(mut out) = ViewMut::new(&mut dst, to.clone()) else { return };
                 black_box(plan.run(black_box(&view), black_box(&mut out)).is_ok());
             }
         }),
@@ -196,8 +196,8 @@ fn losses_of(
     let [src, dst, together, results, mask, want] = pool.buffers(sizes);
     let period = source_of(from.encoding().dtype(), to.encoding().dtype(), inputs).map_err(|e| told(&e))?;
     inputs::repeat(&period, src);
-    let view = View::new(src, *from).map_err(|e| told(&e))?;
-    let out = RefCell::new(ViewMut::new(dst, *to).map_err(|e| told(&e))?);
+    let view = View::new(src, from.clone()).map_err(|e| told(&e))?;
+    let out = RefCell::new(ViewMut::new(dst, to.clone()).map_err(|e| told(&e))?);
     let mask = RefCell::new(mask);
     let plain = || plan.run(black_box(&view), &mut *out.borrow_mut());
     let masked = || range.run_masked(black_box(&view), &mut *out.borrow_mut(), &mut mask.borrow_mut());

@@ -254,7 +254,7 @@ impl Source<'_> {
     pub fn view(&self, plan: Encoding) -> Result<View<'_>, OperandError> {
         match &self.0 {
             Reads::Bytes(bytes) => bytes.view(plan, &[bytes.n]),
-            Reads::View(view) => Ok(**view),
+            Reads::View(view) => Ok((*view).clone()),
             Reads::InPlace => Err(OperandError::NotBytes),
         }
     }
@@ -281,7 +281,9 @@ impl Kernel {
                 same(n, other)?;
                 (Operands::Flat(Flat { src, dst, n }), written)
             }
-            (Reads::View(src), Writes::View(dst)) => (Operands::Views(*src, dst.reborrow()), Written(None)),
+            (Reads::View(src), Writes::View(dst)) => {
+                (Operands::Views(src.clone(), dst.reborrow()), Written(None))
+            }
             (Reads::Bytes(src), Writes::View(dst)) => {
                 same(src.n, dst.get().layout().elements())?;
                 let src = src.view(from, dst.get().layout().shape())?;
@@ -290,7 +292,7 @@ impl Kernel {
             (Reads::View(src), Writes::Bytes(dst)) => {
                 same(src.layout().elements(), dst.n)?;
                 let (dst, written) = dst.view(to, src.layout().shape())?;
-                (Operands::Views(*src, dst), written)
+                (Operands::Views(src.clone(), dst), written)
             }
             (Reads::InPlace, Writes::Bytes(dst)) if dst.initialised && dst.dtype.is_none() => {
                 let (start, len, n) = (dst.start, dst.len, dst.n);

@@ -1,6 +1,6 @@
 //! [`Layout`]: the shape and strides of an array.
 
-use super::ViewError;
+use super::{ViewError, axes::Axes};
 use crate::storage::Encoding;
 use core::{fmt, ops::Range};
 
@@ -21,13 +21,12 @@ pub const MAX_AXES: usize = 64;
 /// assert_eq!((last_first.offset(), last_first.strides()), (8, &[12, -4][..]));
 /// # Ok::<(), lanecast_kernels::ViewError>(())
 /// ```
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Layout {
     buffer: Encoding,
-    axes: u8,
     offset: usize,
-    shape: [usize; MAX_AXES],
-    strides: [isize; MAX_AXES],
+    shape: Axes<usize>,
+    strides: Axes<isize>,
 }
 
 impl Layout {
@@ -45,10 +44,7 @@ impl Layout {
             return Err(ViewError::StridesMismatch { axes, strides: strides.len() });
         }
         let buffer = of.into();
-        let mut layout =
-            Layout { buffer, axes: axes as u8, offset: 0, shape: [1; MAX_AXES], strides: [0; MAX_AXES] };
-        layout.shape[..axes].copy_from_slice(shape);
-        layout.strides[..axes].copy_from_slice(strides);
+        let layout = Layout { buffer, offset: 0, shape: Axes::new(shape), strides: Axes::new(strides) };
         match (shape, strides) {
             ([.., len], [.., stride]) if *len > 1 && buffer.is_packed() && *stride != 1 => {
                 return Err(ViewError::PackedStride { stride: *stride });
@@ -93,12 +89,12 @@ impl Layout {
 
     /// The same layout with the first element `offset` bytes after the start of the buffer.
     #[must_use]
-    pub const fn with_offset(self, offset: usize) -> Layout {
+    pub fn with_offset(self, offset: usize) -> Layout {
         Layout { offset, ..self }
     }
 
     /// The same places of other elements, which need not fit there: for results that are not written.
-    pub(crate) const fn with_encoding(self, buffer: Encoding) -> Layout {
+    pub(crate) fn with_encoding(self, buffer: Encoding) -> Layout {
         Layout { buffer, ..self }
     }
 
@@ -118,12 +114,12 @@ impl Layout {
 
     /// Elements along each axis.
     pub fn shape(&self) -> &[usize] {
-        &self.shape[..usize::from(self.axes)]
+        &self.shape
     }
 
     /// Bytes from an element to the next along each axis.
     pub fn strides(&self) -> &[isize] {
-        &self.strides[..usize::from(self.axes)]
+        &self.strides
     }
 
     /// Bytes from the start of the buffer to the first element.
@@ -143,7 +139,7 @@ impl Layout {
     ///
     /// [`ViewError::NotAPermutation`]; [`ViewError::PackedStride`] if the last axis of packed elements would not stay the last.
     pub fn permuted(&self, axes: &[usize]) -> Result<Layout, ViewError> {
-        let n = usize::from(self.axes);
+        let n = self.shape.len();
         let mut named = [false; MAX_AXES];
         for axis in axes {
             *named[..n].get_mut(*axis).ok_or(ViewError::NotAPermutation)? = true;
@@ -151,7 +147,7 @@ impl Layout {
         if axes.len() != n || named[..n].contains(&false) {
             return Err(ViewError::NotAPermutation);
         }
-        let mut to = *self;
+        let mut to = self.clone();
         for (i, axis) in axes.iter().enumerate() {
             (to.shape[i], to.strides[i]) = (self.shape[*axis], self.strides[*axis]);
         }
@@ -166,8 +162,8 @@ impl Layout {
     /// The axes in reverse order. With packed elements the last axis stays the last, and only the others are reversed.
     #[must_use]
     pub fn transposed(&self) -> Layout {
-        let mut to = *self;
-        let n = usize::from(self.axes) - usize::from(self.buffer.is_packed() && self.axes > 0);
+        let mut to = self.clone();
+        let n = self.shape.len() - usize::from(self.buffer.is_packed() && !self.shape.is_empty());
         to.shape[..n].reverse();
         to.strides[..n].reverse();
         to
@@ -179,14 +175,14 @@ impl Layout {
     ///
     /// [`ViewError::NoAxis`]; [`ViewError::PackedStride`] for the last axis of packed elements.
     pub fn reversed(&self, axis: usize) -> Result<Layout, ViewError> {
-        let axes = usize::from(self.axes);
+        let axes = self.shape.len();
         if axis >= axes {
             return Err(ViewError::NoAxis { axis, axes });
         }
         if self.buffer.is_packed() && axis + 1 == axes && self.shape[axis] > 1 {
             return Err(ViewError::PackedStride { stride: -1 });
         }
-        let mut to = *self;
+        let mut to = self.clone();
         // Empty arrays have no last element.
         let way = if self.elements() == 0 { 0 } else { (self.shape[axis] as isize - 1) * self.strides[axis] };
         to.strides[axis] = self.strides[axis].checked_neg().ok_or(ViewError::TooLarge)?;
@@ -202,7 +198,7 @@ impl Layout {
     /// [`ViewError::NoBroadcast`]; [`ViewError::TooManyAxes`]; [`ViewError::TooLarge`]; [`ViewError::PackedStride`] for the last axis of
     /// packed elements.
     pub fn broadcast(&self, shape: &[usize]) -> Result<Layout, ViewError> {
-        let (axes, new) = (usize::from(self.axes), shape.len());
+        let (axes, new) = (self.shape.len(), shape.len());
         if new < axes {
             return Err(ViewError::AxesMismatch { src: axes, dst: new });
         }
@@ -227,7 +223,7 @@ impl Layout {
         }
         let (row, axes) = self.row();
         let (mut low, mut high) = (0_isize, isize::try_from(row?).ok()?);
-        for (len, stride) in self.shape[..axes].iter().zip(&self.strides) {
+        for (len, stride) in self.shape[..axes].iter().zip(self.strides.iter()) {
             let way = isize::try_from(len - 1).ok()?.checked_mul(*stride)?;
             if way < 0 {
                 low = low.checked_add(way)?;
@@ -282,7 +278,7 @@ impl Layout {
 
     /// The parts before and from element `at` of an axis on, and the distance between their first elements.
     pub(crate) fn split(&self, axis: usize, at: usize) -> Result<(Layout, Layout, isize), ViewError> {
-        let axes = usize::from(self.axes);
+        let axes = self.shape.len();
         if axis >= axes {
             return Err(ViewError::NoAxis { axis, axes });
         }
@@ -294,7 +290,7 @@ impl Layout {
         if row && at < len && !(at as u128 * u128::from(self.buffer.bits_per_element())).is_multiple_of(8) {
             return Err(ViewError::PackedRows { elements: at });
         }
-        let (mut low, mut high) = (*self, *self);
+        let (mut low, mut high) = (self.clone(), self.clone());
         low.shape[axis] = at;
         high.shape[axis] = len - at;
         let way = if high.elements() == 0 {
@@ -396,7 +392,7 @@ mod tests {
             let backwards: Vec<usize> = (0..axes).rev().collect();
             assert_eq!(many.permuted(&backwards), Ok(many.transposed()), "{axes} axes");
         }
-        let reversed = layout.with_offset(10).reversed(0).expect("an axis");
+        let reversed = layout.clone().with_offset(10).reversed(0).expect("an axis");
         assert_eq!((reversed.offset(), reversed.strides()), (34, &[-24, 8, 2][..]));
         assert!(layout.reversed(3).is_err());
         let wide = layout.broadcast(&[5, 2, 3, 4]).expect("a larger shape");

@@ -86,7 +86,7 @@ impl LossDetector {
             return Err(ViewError::WrongEncoding { plan, view });
         }
         if !self.is_idle() {
-            let dropped = (ptr::null_mut(), &src.layout().with_encoding(self.kernel().target()));
+            let dropped = (ptr::null_mut(), &src.layout().clone().with_encoding(self.kernel().target()));
             // SAFETY: the view has the elements. The results are dropped.
             unsafe { self.search(src, dropped, Results::Dropped, sought) };
         }

@@ -4,7 +4,7 @@
 //! # The law
 //!
 //! The result is that of casting element by element; nothing outside the elements of the destination is written, and nothing
-//! outside those of the source is read. No memory is allocated.
+//! outside those of the source is read. No memory is allocated for views of up to eight axes.
 //!
 //! # The method
 //!
@@ -27,6 +27,7 @@
 //! Elements of a destination must not share bytes, which is checked when its view is made. A source and a destination that share
 //! bytes are refused, unless every element is replaced by its own result in place (`overlap`).
 
+mod axes;
 mod copy;
 mod error;
 mod layout;

@@ -1,6 +1,6 @@
 //! Loop nests over two layouts at once.
 
-use super::layout::{Layout, MAX_AXES};
+use super::{axes::Axes, layout::Layout};
 use crate::storage::Encoding;
 
 /// A loop: its length, its stride on each side, and its stride in C order.
@@ -23,7 +23,7 @@ pub(super) struct Offsets {
 
 /// The loops, the innermost first; at least one.
 pub(super) struct Nest {
-    axes: [Axis; MAX_AXES],
+    axes: Axes<Axis>,
     count: usize,
     /// The offsets from the first elements of the layouts to the first elements of the loops.
     pub(super) start: Offsets,
@@ -65,7 +65,8 @@ impl Nest {
             dst: to.encoding().dtype().size() as isize,
             index: step,
         };
-        let mut nest = Nest { axes: [one; MAX_AXES], count: 0, start: Offsets::default() };
+        let mut nest =
+            Nest { axes: Axes::all(one, from.shape().len().max(1)), count: 0, start: Offsets::default() };
         let pinned = from.encoding().is_packed() || to.encoding().is_packed();
         let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
         let mut axes = lengths.rev().map(|(len, (src, dst))| {
@@ -136,7 +137,7 @@ impl Nest {
 #[derive(Clone)]
 pub(super) struct Odometer<'a> {
     axes: &'a [Axis],
-    at: [usize; MAX_AXES],
+    at: Axes<usize>,
     now: Offsets,
     done: bool,
 }
@@ -144,7 +145,7 @@ pub(super) struct Odometer<'a> {
 impl<'a> Odometer<'a> {
     /// An odometer over axes, none of which is empty.
     pub(super) fn new(axes: &'a [Axis]) -> Odometer<'a> {
-        Odometer { axes, at: [0; MAX_AXES], now: Offsets::default(), done: false }
+        Odometer { axes, at: Axes::all(0, axes.len()), now: Offsets::default(), done: false }
     }
 }
 
@@ -157,7 +158,7 @@ impl Iterator for Odometer<'_> {
             return None;
         }
         let was = self.now;
-        for (axis, at) in self.axes.iter().zip(&mut self.at) {
+        for (axis, at) in self.axes.iter().zip(self.at.iter_mut()) {
             *at += 1;
             self.now = self.now.moved(1, axis);
             if *at < axis.len {

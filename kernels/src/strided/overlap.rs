@@ -20,20 +20,20 @@ pub(super) enum Together {
 /// Views share no byte if the ranges from the first to the last byte are disjoint, or if all strides of both are multiples of a common
 /// period within which the elements are side by side: columns of one table, the parts of complex numbers.
 pub(super) fn check(src: &View<'_>, dst: &mut ViewMut<'_>) -> Result<Together, ViewError> {
-    let (from, to) = (*src.layout(), *dst.layout());
+    let (from, to) = (src.layout(), dst.layout());
     let (Some(a), Some(b)) = (from.span(), to.span()) else {
         return Err(ViewError::TooLarge);
     };
     if a.is_empty() || b.is_empty() {
         return Ok(Together::Apart);
     }
-    let (start, end) = (src.first().addr() as i128, dst.first().addr() as i128);
+    let (start, end) = (src.first().addr() as i128, dst.start().addr() as i128);
     let a = start + a.start as i128..start + a.end as i128;
     let b = end + b.start as i128..end + b.end as i128;
-    if a.end <= b.start || b.end <= a.start || side_by_side(&from, &to, end - start) {
+    if a.end <= b.start || b.end <= a.start || side_by_side(from, to, end - start) {
         return Ok(Together::Apart);
     }
-    if start == end && in_place(&from, &to) {
+    if start == end && in_place(from, to) {
         return Ok(Together::InPlace);
     }
     let low = a.start.min(b.start);

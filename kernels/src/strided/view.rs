@@ -5,7 +5,7 @@ use crate::{format::Element, one::assert_size, storage::Encoding};
 use core::{fmt, marker::PhantomData, mem::size_of_val, slice};
 
 /// The elements of a layout in memory, for reading.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct View<'a> {
     first: *const u8,
     layout: Layout,
@@ -192,7 +192,7 @@ impl<'a> ViewMut<'a> {
 
     /// The same elements, borrowed for a shorter time.
     pub fn reborrow(&mut self) -> ViewMut<'_> {
-        ViewMut { first: self.first, layout: self.layout, memory: PhantomData }
+        ViewMut { first: self.first, layout: self.layout.clone(), memory: PhantomData }
     }
 
     /// Splits the view into the elements before index `at` of an axis, and the others: two views that can be written concurrently.
@@ -208,6 +208,11 @@ impl<'a> ViewMut<'a> {
             ViewMut { first, layout: low, memory },
             ViewMut { first: first.wrapping_offset(way), layout: high, memory },
         ))
+    }
+
+    /// The address of the first element.
+    pub(super) const fn start(&self) -> *const u8 {
+        self.first
     }
 
     pub(crate) const fn first(&mut self) -> *mut u8 {

@@ -17,8 +17,8 @@ fn check(from: Layout, to: Layout) {
     };
     let src: Vec<u8> = (0..len(&from)).map(|i| (i * 37 + i / 256) as u8).collect();
     let mut dst = vec![0xA5; len(&to) + 3];
-    let view = View::new(&src, from).expect("inside");
-    kernel.run_strided(&view, &mut ViewMut::new(&mut dst, to).expect("inside")).expect("alike");
+    let view = View::new(&src, from.clone()).expect("inside");
+    kernel.run_strided(&view, &mut ViewMut::new(&mut dst, to.clone()).expect("inside")).expect("alike");
     let mut want = vec![0xA5; len(&to) + 3];
     let [rows, cols] = [0, 1].map(|axis| from.shape()[axis]);
     let place = |layout: &Layout, row: usize, col: usize| {

@@ -1,0 +1,54 @@
+//! [`Axes`]: one number for each axis of a layout.
+
+use alloc::{boxed::Box, vec};
+use core::ops::{Deref, DerefMut};
+
+/// Axes that take no allocation. Layouts are moved more often than they are made, so they are small.
+const FEW: usize = 8;
+
+/// One number, or one loop, for each axis.
+#[derive(Clone)]
+pub(super) enum Axes<T> {
+    Few { len: u8, items: [T; FEW] },
+    Many(Box<[T]>),
+}
+
+impl<T: Copy> Axes<T> {
+    /// The same for all of `len` axes.
+    pub(super) fn all(item: T, len: usize) -> Self {
+        if len > FEW {
+            return Axes::Many(vec![item; len].into());
+        }
+        Axes::Few { len: len as u8, items: [item; FEW] }
+    }
+}
+
+impl<T: Copy + Default> Axes<T> {
+    pub(super) fn new(of: &[T]) -> Self {
+        let mut axes = Axes::all(T::default(), of.len());
+        axes.copy_from_slice(of);
+        axes
+    }
+}
+
+impl<T> Deref for Axes<T> {
+    type Target = [T];
+
+    #[inline]
+    fn deref(&self) -> &[T] {
+        match self {
+            Axes::Few { len, items } => &items[..usize::from(*len)],
+            Axes::Many(items) => items,
+        }
+    }
+}
+
+impl<T> DerefMut for Axes<T> {
+    #[inline]
+    fn deref_mut(&mut self) -> &mut [T] {
+        match self {
+            Axes::Few { len, items } => &mut items[..usize::from(*len)],
+            Axes::Many(items) => items,
+        }
+    }
+}
