@@ -49,4 +49,4 @@ pub use view::{View, ViewMut};
 pub(crate) use copy::{CopyPlane, copy, copy_in_scalars};
 #[cfg(doc)]
 pub(crate) use tile::Turn;
-pub(crate) use tile::{Lanes, SCALAR, Transpose, one_by_one, squares};
+pub(crate) use tile::{Lanes, Pick, SCALAR, Transpose, one_by_one, squares};

@@ -356,15 +356,20 @@ impl<R: Runs> Cast<'_, R> {
                 }
             }
         }
+        // The hardware prefetches adjacent lines itself, and better.
+        let near = x.src.unsigned_abs() <= CACHE_LINE && x.dst.unsigned_abs() < CACHE_LINE && repeat.len == 1;
+        let ahead = self.ahead.filter(|_| !near);
         // For data outside the caches smaller blocks are better, with and without prefetching.
         let block = if self.ahead.is_some() && !R::SLOW {
-            (1024 / s.max(d)).clamp(128, BLOCK_ELEMENTS)
+            let elements = match near {
+                true if x.dst == d as isize => 2048 / s,
+                true => 2048 / s.max(d),
+                false => 1024 / s.max(d),
+            };
+            elements.clamp(128, BLOCK_ELEMENTS)
         } else {
             BLOCK_ELEMENTS
         };
-        // The hardware prefetches adjacent lines itself, and software prefetches take time; they only pay for wide results.
-        let in_line = x.src.unsigned_abs() <= CACHE_LINE && x.dst == d as isize && repeat.len == 1;
-        let ahead = self.ahead.filter(|_| !in_line || d >= 8);
         let width = x.len.min(block);
         let height = if width == x.len { (block / width).min(y.len) } else { 1 };
         for start in Odometer::new(outer) {

@@ -37,7 +37,14 @@ pub(crate) trait Lanes {
     ///
     /// The CPU has the tier.
     unsafe fn zip(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
+
+    /// How bytes of a vector of 16 are picked. Without it the loops for a few columns are the compiler's.
+    const PICK: Option<Pick<Self::Vector>> = None;
 }
+
+/// The bytes of the second vector that have the indices of the third, or those of the first vector where the index is 128. The CPU has the
+/// tier.
+pub(crate) type Pick<V> = unsafe fn(V, V, V) -> V;
 
 /// One element after the other, a few columns at a time.
 ///
@@ -94,12 +101,12 @@ pub(crate) unsafe fn squares<L: Lanes>(
             // Whole squares.
             (_, 2 | 4) if cols.is_multiple_of(side) => {}
             (2 | 4, _) if rows.is_multiple_of(side) => {}
-            (_, 2) if together(from, 2) => return apart::<L::Element, 2>(src, dst, to, rows),
-            (_, 3) if together(from, 3) => return apart::<L::Element, 3>(src, dst, to, rows),
-            (_, 4) if together(from, 4) => return apart::<L::Element, 4>(src, dst, to, rows),
-            (2, _) if together(to, 2) => return in_turns::<L::Element, 2>(src, from, dst, cols),
-            (3, _) if together(to, 3) => return in_turns::<L::Element, 3>(src, from, dst, cols),
-            (4, _) if together(to, 4) => return in_turns::<L::Element, 4>(src, from, dst, cols),
+            (_, 2) if together(from, 2) => return apart::<L, 2>(src, dst, to, rows),
+            (_, 3) if together(from, 3) => return apart::<L, 3>(src, dst, to, rows),
+            (_, 4) if together(from, 4) => return apart::<L, 4>(src, dst, to, rows),
+            (2, _) if together(to, 2) => return in_turns::<L, 2>(src, from, dst, cols),
+            (3, _) if together(to, 3) => return in_turns::<L, 3>(src, from, dst, cols),
+            (4, _) if together(to, 4) => return in_turns::<L, 4>(src, from, dst, cols),
             _ => {}
         }
     }
@@ -124,19 +131,35 @@ pub(crate) unsafe fn squares<L: Lanes>(
     }
 }
 
-/// Turns contiguous rows of a few elements into a few long rows. Compilers vectorise this.
+/// Turns contiguous rows of a few elements into a few long rows. Some compilers vectorise this.
 ///
 /// # Safety
 ///
 /// As [`Turn`], of `COLS` columns.
 #[inline(always)]
-unsafe fn apart<E: Copy, const COLS: usize>(src: *const u8, dst: *mut u8, to: isize, rows: usize) {
-    let src = src.cast::<[E; COLS]>();
-    let mut out = [dst.cast::<E>(); COLS];
+unsafe fn apart<L: Lanes, const COLS: usize>(src: *const u8, dst: *mut u8, to: isize, rows: usize) {
+    let mut done = 0;
+    if let Some(pick) = L::PICK {
+        let picks = const { Picks::<COLS>::apart(size_of::<L::Element>()) };
+        while rows - done >= L::LANES {
+            // SAFETY: as many rows as a vector has lanes, of the caller's.
+            unsafe {
+                let block = src.cast::<[L::Element; COLS]>().add(done).cast::<L::Vector>();
+                let block: [_; COLS] = core::array::from_fn(|i| block.add(i).read_unaligned());
+                for col in 0..COLS {
+                    let out = dst.offset(col as isize * to).cast::<L::Element>().add(done);
+                    out.cast::<L::Vector>().write_unaligned(picks.pick::<L>(pick, col, block));
+                }
+            }
+            done += L::LANES;
+        }
+    }
+    let src = src.cast::<[L::Element; COLS]>();
+    let mut out = [dst.cast::<L::Element>(); COLS];
     for (col, out) in out.iter_mut().enumerate() {
         *out = dst.wrapping_offset(col as isize * to).cast();
     }
-    for row in 0..rows {
+    for row in done..rows {
         // SAFETY: a row of the caller's.
         unsafe {
             let elements = src.add(row).read_unaligned();
@@ -153,14 +176,83 @@ unsafe fn apart<E: Copy, const COLS: usize>(src: *const u8, dst: *mut u8, to: is
 ///
 /// As [`Turn`], of `ROWS` rows.
 #[inline(always)]
-unsafe fn in_turns<E: Copy, const ROWS: usize>(src: *const u8, from: isize, dst: *mut u8, cols: usize) {
-    let dst = dst.cast::<[E; ROWS]>();
-    for col in 0..cols {
+unsafe fn in_turns<L: Lanes, const ROWS: usize>(src: *const u8, from: isize, dst: *mut u8, cols: usize) {
+    let dst = dst.cast::<[L::Element; ROWS]>();
+    let mut done = 0;
+    if let Some(pick) = L::PICK {
+        let picks = const { Picks::<ROWS>::in_turns(size_of::<L::Element>()) };
+        while cols - done >= L::LANES {
+            // SAFETY: as many columns as a vector has lanes, of the caller's.
+            unsafe {
+                let row = |row: usize| src.offset(row as isize * from).cast::<L::Element>().add(done);
+                let block: [_; ROWS] = core::array::from_fn(|i| row(i).cast::<L::Vector>().read_unaligned());
+                let out = dst.add(done).cast::<L::Vector>();
+                for i in 0..ROWS {
+                    out.add(i).write_unaligned(picks.pick::<L>(pick, i, block));
+                }
+            }
+            done += L::LANES;
+        }
+    }
+    for col in done..cols {
         // SAFETY: a column of the caller's.
         unsafe {
-            let element = |row: usize| src.offset(row as isize * from).cast::<E>().add(col).read_unaligned();
+            let element =
+                |row: usize| src.offset(row as isize * from).cast::<L::Element>().add(col).read_unaligned();
             dst.add(col).write_unaligned(core::array::from_fn(element));
         }
+    }
+}
+
+/// For each of `N` vectors of results, the indices of its bytes in each of `N` vectors.
+#[repr(C, align(16))]
+struct Picks<const N: usize>([[[u8; 16]; N]; N]);
+
+impl<const N: usize> Picks<N> {
+    /// Of no vector.
+    const NONE: u8 = 128;
+
+    /// Columns from rows of `N` elements of `size` bytes, which follow each other.
+    const fn apart(size: usize) -> Self {
+        let mut picks = [[[Self::NONE; 16]; N]; N];
+        let mut byte = 0;
+        while byte < 16 * N {
+            let (element, part) = (byte / size, byte % size);
+            picks[element % N][byte / 16][element / N * size + part] = (byte % 16) as u8;
+            byte += 1;
+        }
+        Picks(picks)
+    }
+
+    /// Rows of `N` elements of `size` bytes, which follow each other, from columns.
+    const fn in_turns(size: usize) -> Self {
+        let mut picks = [[[Self::NONE; 16]; N]; N];
+        let mut byte = 0;
+        while byte < 16 * N {
+            let (element, part) = (byte / size, byte % size);
+            picks[byte / 16][element % N][byte % 16] = (element / N * size + part) as u8;
+            byte += 1;
+        }
+        Picks(picks)
+    }
+
+    /// One vector of results.
+    ///
+    /// # Safety
+    ///
+    /// The CPU has the tier.
+    #[inline(always)]
+    unsafe fn pick<L: Lanes>(&self, pick: Pick<L::Vector>, i: usize, from: [L::Vector; N]) -> L::Vector {
+        // SAFETY: vectors of integers.
+        let mut all = unsafe { core::mem::zeroed() };
+        for (index, from) in self.0[i].iter().zip(from) {
+            // SAFETY: the caller's; the indices fill a vector.
+            unsafe {
+                let index = index.as_ptr().cast::<L::Vector>().read_unaligned();
+                all = pick(all, from, index);
+            }
+        }
+        all
     }
 }
 

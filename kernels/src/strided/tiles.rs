@@ -59,6 +59,8 @@ impl<R: Runs> Cast<'_, R> {
         let y = outer[other - 1];
         let streams = self.ahead.filter(|_| self.kernel.streams(usize::MAX));
         let (wide, high) = self.tile_of(x.len, y.len, streams.is_some());
+        // The hardware prefetches a few long rows itself, and better.
+        let ahead = self.ahead.filter(|_| wide >= FEW && high >= FEW);
         for start in Odometer::new(&rest[..count]) {
             // Non-temporal stores write whole lines: tiles begin at lines of the destination, if all its rows do.
             let over = dst.addr().wrapping_add_signed(start.dst) % CACHE_LINE;
@@ -72,7 +74,7 @@ impl<R: Runs> Cast<'_, R> {
                     let wide = if col == 0 { head } else { wide };
                     let len = [wide.min(x.len - col), high.min(y.len - row)];
                     let (src, dst) = (src.wrapping_offset(start.src), dst.wrapping_offset(start.dst));
-                    if let Some(tools) = self.ahead {
+                    if let Some(tools) = ahead {
                         let next = match wide < x.len {
                             true => [wide as isize * x.src, wide as isize * x.dst],
                             false => [high as isize * y.src, high as isize * y.dst],
@@ -103,10 +105,12 @@ impl<R: Runs> Cast<'_, R> {
         let size = self.d + if streams { self.s.max(self.d) } else { self.s };
         let most = ((TILE - CACHE_LINE) / size).min(PIECE);
         let (wide, high) = (x.min((256 / self.d).clamp(32, 128)), y.min(128));
+        // Short pieces of a few long rows keep loads and stores in turn.
+        let long = |few: usize| most / 8 / few;
         if high < FEW {
-            (x.min(most / high), high)
+            (x.min(long(high)), high)
         } else if wide < FEW {
-            (wide, y.min(most / wide))
+            (wide, y.min(long(wide)))
         } else {
             // Kernels are slower for what remains after whole registers.
             let power = |most: usize| 1 << most.ilog2();
@@ -145,9 +149,13 @@ impl<R: Runs> Cast<'_, R> {
         unsafe {
             if 2 * s <= d && wide >= FEW && x.dst == d as isize && !R::SLOW {
                 // The elements are transposed first, because they are narrower, and then cast into the destination.
-                copy(s, src, [y.src, x.src], results, [s as isize, row(s)], [high, wide]);
+                let mut from = src;
+                if !(dense && x.src == row(s)) {
+                    copy(s, src, [y.src, x.src], results, [s as isize, row(s)], [high, wide]);
+                    from = results;
+                }
                 let turned = (wide * s) as isize;
-                self.turn(s, results, row(s), elements, turned, [wide, high]);
+                self.turn(s, from, row(s), elements, turned, [wide, high]);
                 for i in 0..high as isize {
                     let (row, dst) = (elements.offset(i * turned), dst.offset(i * y.dst));
                     let places = Places::row(first + i * y.index, x);
