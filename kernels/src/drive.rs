@@ -122,6 +122,22 @@ impl Route {
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
+    /// As [`run`](Self::run) at addresses, where the route is only its kernel; false, with nothing written, where it is more. Short
+    /// runs are not worth measuring their bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`], and as [`run`](Self::run).
+    #[inline(always)]
+    pub(crate) unsafe fn run_alone(&self, src: *const u8, dst: *mut u8, n: usize) -> bool {
+        let direct = self.way == Way::Direct;
+        if direct {
+            // SAFETY: as in `run`.
+            unsafe { call(self.run, src, dst, n, self.data) }
+        }
+        direct
+    }
+
     /// Calls the kernel, or the second of two, in the direction of the route. The first of two rounds in no direction.
     ///
     /// # Safety

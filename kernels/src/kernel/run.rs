@@ -162,6 +162,17 @@ impl Kernel {
         unsafe { self.route.run(src, dst, n) }
     }
 
+    /// One cast at addresses, if nothing but the kernel is needed; else false, with nothing written.
+    ///
+    /// # Safety
+    ///
+    /// The bytes of `n` elements may be read and written, and do not overlap; the caller holds the [guard](Self::guard).
+    #[inline(always)]
+    pub(crate) unsafe fn run_alone(&self, src: *const u8, dst: *mut u8, n: usize) -> bool {
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.route.run_alone(src, dst, n) }
+    }
+
     /// [`run`](Self::run) between slices of the kernel's element types, from the first to the last element of both.
     ///
     /// `None`, with nothing written, if the types are not those of the kernel in byte storage and the order of the host, or the

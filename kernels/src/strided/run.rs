@@ -20,6 +20,8 @@ use core::slice;
 
 /// The shortest run, in bytes, that uses non-temporal stores.
 const STREAMED: usize = 1 << 18;
+/// Elements that are less than that on both sides, whatever they are.
+const SHORT: usize = STREAMED / 32;
 
 impl Kernel {
     /// Checks that [`run_strided`](Self::run_strided) would cast; used before views are split.
@@ -150,7 +152,11 @@ impl Runs for Plain {
         _: &Places<'_>,
     ) -> bool {
         // SAFETY: the caller's promise is the same.
-        unsafe { run_plain(kernel, src, dst, n) };
+        unsafe {
+            if n >= SHORT || !kernel.run_alone(src, dst, n) {
+                run_plain(kernel, src, dst, n);
+            }
+        }
         true
     }
 }
