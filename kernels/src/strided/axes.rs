@@ -7,19 +7,36 @@ use core::ops::{Deref, DerefMut};
 const FEW: usize = 8;
 
 /// One number, or one loop, for each axis.
-#[derive(Clone)]
 pub(super) enum Axes<T> {
     Few { len: u8, items: [T; FEW] },
     Many(Box<[T]>),
 }
 
+impl<T: Copy> Clone for Axes<T> {
+    /// Not inlined: much code clones layouts.
+    #[inline(never)]
+    fn clone(&self) -> Self {
+        match self {
+            Axes::Few { len, items } => Axes::Few { len: *len, items: *items },
+            Axes::Many(items) => Axes::Many(items.clone()),
+        }
+    }
+}
+
 impl<T: Copy> Axes<T> {
     /// The same for all of `len` axes.
+    #[inline]
     pub(super) fn all(item: T, len: usize) -> Self {
         if len > FEW {
-            return Axes::Many(vec![item; len].into());
+            return Axes::many(item, len);
         }
         Axes::Few { len: len as u8, items: [item; FEW] }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn many(item: T, len: usize) -> Self {
+        Axes::Many(vec![item; len].into())
     }
 }
 

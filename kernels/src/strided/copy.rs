@@ -38,14 +38,27 @@ pub(crate) unsafe fn copy_in_scalars(
 pub(crate) unsafe fn copy<const VECTORS: bool>(
     size: usize,
     src: *const u8,
-    from: [isize; 2],
+    mut from: [isize; 2],
     dst: *mut u8,
-    to: [isize; 2],
-    len: [usize; 2],
+    mut to: [isize; 2],
+    mut len: [usize; 2],
 ) {
+    let step = size as isize;
+    if len[0] < len[1] && (from[0] != step || to[0] != step) {
+        // The longer axis innermost.
+        (from, to, len) = ([from[1], from[0]], [to[1], to[0]], [len[1], len[0]]);
+    }
+    let row = len[0] as isize * step;
+    if (from, to) == ([step, row], [step, row]) {
+        // The rows are contiguous on both sides.
+        (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
+    }
     // SAFETY: as the caller's.
     unsafe {
         match size {
+            _ if from[0] == step && to[0] == step => {
+                copy_rows(len[0] * size, src, from[1], dst, to[1], len[1])
+            }
             1 => copy_of::<u8, VECTORS>(src, from, dst, to, len),
             2 => copy_of::<u16, VECTORS>(src, from, dst, to, len),
             4 => copy_of::<u32, VECTORS>(src, from, dst, to, len),
@@ -55,39 +68,36 @@ pub(crate) unsafe fn copy<const VECTORS: bool>(
     }
 }
 
+/// Copies rows of `len` bytes.
+///
+/// # Safety
+///
+/// As [`CopyPlane`].
+unsafe fn copy_rows(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) {
+    // SAFETY: as the caller's.
+    unsafe {
+        if !copy_short(len, src, from, dst, to, rows) {
+            for row in 0..rows as isize {
+                src.offset(row * from).copy_to_nonoverlapping(dst.offset(row * to), len);
+            }
+        }
+    }
+}
+
+/// Copies elements that are not contiguous on both sides.
+///
 /// # Safety
 ///
 /// As [`CopyPlane`].
 #[inline(always)]
 unsafe fn copy_of<E: Copy, const VECTORS: bool>(
     src: *const u8,
-    mut from: [isize; 2],
+    from: [isize; 2],
     dst: *mut u8,
-    mut to: [isize; 2],
-    mut len: [usize; 2],
+    to: [isize; 2],
+    len: [usize; 2],
 ) {
     let size = size_of::<E>() as isize;
-    if len[0] < len[1] && (from[0] != size || to[0] != size) {
-        // The longer axis innermost.
-        (from, to, len) = ([from[1], from[0]], [to[1], to[0]], [len[1], len[0]]);
-    }
-    let row = len[0] as isize * size;
-    if (from, to) == ([size, row], [size, row]) {
-        // The rows are contiguous on both sides.
-        (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
-    }
-    if from[0] == size && to[0] == size {
-        let bytes = len[0] * size_of::<E>();
-        // SAFETY: as the caller's.
-        unsafe {
-            if !copy_short(bytes, src, from[1], dst, to[1], len[1]) {
-                for row in 0..len[1] as isize {
-                    src.offset(row * from[1]).copy_to_nonoverlapping(dst.offset(row * to[1]), bytes);
-                }
-            }
-        }
-        return;
-    }
     for row in 0..len[1] as isize {
         // SAFETY: elements of the row, by the caller.
         unsafe {
@@ -100,13 +110,10 @@ unsafe fn copy_of<E: Copy, const VECTORS: bool>(
             };
             // With constant strides the compiler generates vector code.
             match from[0] {
-                step if step == size && to[0] != size => scatter::<E>(src, dst, to[0], len[0]),
-                _ if !VECTORS || to[0] != size => each(from[0], to[0]),
-                step if step == -size => each(-size, size),
-                step if step == 2 * size => each(2 * size, size),
-                step if step == 3 * size => each(3 * size, size),
-                step if step == 4 * size => each(4 * size, size),
-                step => each(step, size),
+                step if VECTORS && step == size => scatter::<E>(src, dst, to[0], len[0]),
+                step if VECTORS && step == -size && to[0] == size => each(-size, size),
+                step if VECTORS && step == 2 * size && to[0] == size => each(2 * size, size),
+                step => each(step, to[0]),
             }
         }
     }

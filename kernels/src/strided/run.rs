@@ -152,11 +152,7 @@ impl Runs for Plain {
         _: &Places<'_>,
     ) -> bool {
         // SAFETY: the caller's promise is the same.
-        unsafe {
-            if n >= SHORT || !kernel.run_alone(src, dst, n) {
-                run_plain(kernel, src, dst, n);
-            }
-        }
+        unsafe { run_plain(kernel, src, dst, n) };
         true
     }
 }
@@ -168,9 +164,12 @@ impl Runs for Plain {
 /// As [`Runs::run`].
 #[inline(never)]
 unsafe fn run_plain(kernel: &Kernel, src: *const u8, dst: *mut u8, n: usize) {
-    let (read, written) = (bytes(kernel.source(), n), bytes(kernel.target(), n));
     // SAFETY: the caller's promise.
     unsafe {
+        if n < SHORT && kernel.run_alone(src, dst, n) {
+            return;
+        }
+        let (read, written) = (bytes(kernel.source(), n), bytes(kernel.target(), n));
         let src = slice::from_raw_parts(src, read);
         let dst = slice::from_raw_parts_mut(dst.cast(), written);
         if read + written >= STREAMED {

@@ -138,28 +138,27 @@ pub(crate) unsafe fn squares<L: Lanes>(
 /// As [`Turn`], of `COLS` columns.
 #[inline(always)]
 unsafe fn apart<L: Lanes, const COLS: usize>(src: *const u8, dst: *mut u8, to: isize, rows: usize) {
-    let mut done = 0;
+    let src = src.cast::<[L::Element; COLS]>();
+    let out = |col: usize| dst.wrapping_offset(col as isize * to).cast::<L::Element>();
     if let Some(pick) = L::PICK {
         let picks = const { Picks::<COLS>::apart(size_of::<L::Element>()) };
-        while rows - done >= L::LANES {
-            // SAFETY: as many rows as a vector has lanes, of the caller's.
-            unsafe {
-                let block = src.cast::<[L::Element; COLS]>().add(done).cast::<L::Vector>();
+        let whole = rows - rows % L::LANES;
+        // SAFETY: as many rows as a vector has lanes, of the caller's, and the rest of them.
+        unsafe {
+            for row in (0..whole).step_by(L::LANES) {
+                let block = src.add(row).cast::<L::Vector>();
                 let block: [_; COLS] = core::array::from_fn(|i| block.add(i).read_unaligned());
                 for col in 0..COLS {
-                    let out = dst.offset(col as isize * to).cast::<L::Element>().add(done);
-                    out.cast::<L::Vector>().write_unaligned(picks.pick::<L>(pick, col, block));
+                    out(col).add(row).cast::<L::Vector>().write_unaligned(picks.pick::<L>(pick, col, block));
                 }
             }
-            done += L::LANES;
+            let from = size_of::<[L::Element; COLS]>() as isize;
+            let dst = out(0).add(whole).cast();
+            return one_by_one::<L::Element>(src.add(whole).cast(), from, dst, to, rows - whole, COLS);
         }
     }
-    let src = src.cast::<[L::Element; COLS]>();
-    let mut out = [dst.cast::<L::Element>(); COLS];
-    for (col, out) in out.iter_mut().enumerate() {
-        *out = dst.wrapping_offset(col as isize * to).cast();
-    }
-    for row in done..rows {
+    let out: [_; COLS] = core::array::from_fn(out);
+    for row in 0..rows {
         // SAFETY: a row of the caller's.
         unsafe {
             let elements = src.add(row).read_unaligned();
@@ -177,29 +176,30 @@ unsafe fn apart<L: Lanes, const COLS: usize>(src: *const u8, dst: *mut u8, to: i
 /// As [`Turn`], of `ROWS` rows.
 #[inline(always)]
 unsafe fn in_turns<L: Lanes, const ROWS: usize>(src: *const u8, from: isize, dst: *mut u8, cols: usize) {
-    let dst = dst.cast::<[L::Element; ROWS]>();
-    let mut done = 0;
+    let row = |row: usize| src.wrapping_offset(row as isize * from).cast::<L::Element>();
+    let out = dst.cast::<[L::Element; ROWS]>();
     if let Some(pick) = L::PICK {
         let picks = const { Picks::<ROWS>::in_turns(size_of::<L::Element>()) };
-        while cols - done >= L::LANES {
-            // SAFETY: as many columns as a vector has lanes, of the caller's.
-            unsafe {
-                let row = |row: usize| src.offset(row as isize * from).cast::<L::Element>().add(done);
-                let block: [_; ROWS] = core::array::from_fn(|i| row(i).cast::<L::Vector>().read_unaligned());
-                let out = dst.add(done).cast::<L::Vector>();
+        let whole = cols - cols % L::LANES;
+        // SAFETY: as many columns as a vector has lanes, of the caller's, and the rest of them.
+        unsafe {
+            for col in (0..whole).step_by(L::LANES) {
+                let block: [_; ROWS] =
+                    core::array::from_fn(|i| row(i).add(col).cast::<L::Vector>().read_unaligned());
                 for i in 0..ROWS {
-                    out.add(i).write_unaligned(picks.pick::<L>(pick, i, block));
+                    let out = out.add(col).cast::<L::Vector>().add(i);
+                    out.write_unaligned(picks.pick::<L>(pick, i, block));
                 }
             }
-            done += L::LANES;
+            let to = size_of::<[L::Element; ROWS]>() as isize;
+            let (src, out) = (row(0).add(whole).cast(), out.add(whole).cast());
+            return one_by_one::<L::Element>(src, from, out, to, ROWS, cols - whole);
         }
     }
-    for col in done..cols {
+    for col in 0..cols {
         // SAFETY: a column of the caller's.
         unsafe {
-            let element =
-                |row: usize| src.offset(row as isize * from).cast::<L::Element>().add(col).read_unaligned();
-            dst.add(col).write_unaligned(core::array::from_fn(element));
+            out.add(col).write_unaligned(core::array::from_fn(|i| row(i).add(col).read_unaligned()));
         }
     }
 }
