@@ -42,87 +42,52 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, miri))]
 extern crate std;
 
-mod active;
 mod arch;
-mod buffer;
-#[doc(hidden)]
-pub mod cost;
-mod data;
 mod drive;
 mod dtype;
 mod exact;
-mod filled;
 mod format;
-mod fpenv;
-mod hub;
-mod in_place;
-mod kept;
-mod kernel;
-mod linear;
-mod loss;
-mod lut;
-#[doc(hidden)]
-pub mod machine;
-mod one;
-mod operand;
-mod order;
-mod pair;
-mod ptr;
-mod round;
 mod route;
-mod rules;
-#[doc(hidden)]
-pub mod scaled;
-#[cfg(feature = "serde")]
-mod serde;
-mod steps;
-mod storage;
-mod stream;
-mod strided;
 mod table;
-mod tabled;
-mod unknown;
 mod vector;
-mod work;
 
+#[doc(hidden)]
+pub use arch::run_work;
 pub use arch::{Tier, TierStatus};
-pub use dtype::{DType, DTypeKind, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec};
-pub use exact::{PowerRange, Rounding, Rules};
-#[doc(hidden)]
-pub use filled::filled;
-pub use format::{Element, newtypes::*};
-#[doc(hidden)]
-pub use fpenv::in_default_environment;
-pub use in_place::shares_memory;
-pub use kernel::Kernel;
-pub use loss::{Loss, LossDetector, Losses, Lost, loss};
-pub use one::cast_one;
-pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
-#[doc(hidden)]
-pub use operand::{
-    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, ViewTarget, Written, append,
+pub use drive::{
+    Bytes, BytesMut, InPlace, Layout, LossDetector, Lost, MAX_AXES, PtrError, Source, Target, Uninit, View,
+    ViewError, ViewMut, shares_memory,
 };
-pub use ptr::PtrError;
-pub use route::{Family, Stage};
-pub use storage::{ByteOrder, Encoding, Storage};
-pub use stream::Streaming;
-pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
-pub use unknown::UnknownName;
 #[doc(hidden)]
-pub use work::{Work, run_work};
+pub use drive::{
+    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, ViewTarget, Written, append,
+    filled, in_default_environment, scaled,
+};
+pub use dtype::{
+    ByteOrder, DType, DTypeKind, Element, Encoding, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec, Storage,
+    UnknownName,
+};
+pub use exact::{PowerRange, Rounding, Rules, cast_one};
+pub use format::newtypes::*;
+pub use route::{Family, Kernel, Stage, Streaming};
+#[doc(hidden)]
+pub use table::cost;
+pub use vector::loss::{Loss, Losses, loss};
+#[doc(hidden)]
+pub use vector::{Work, machine};
 
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]
 pub mod typed {
     pub use crate::arch::TierToken;
-    pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
+    pub use crate::drive::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 
 /// Values with names, for the traits of `serde`.
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod named {
-    pub use crate::serde::{Named, deserialize, serialize};
+    pub use crate::drive::serde::{Named, deserialize, serialize};
 }
 
 /// Only the element types that Rust does not have, for crates that export them.

@@ -5,16 +5,21 @@
 
 use super::{BACKENDS, TierToken, VARIANTS, scalar};
 use crate::{
-    dtype::DType,
+    dtype::{DType, Encoding},
     exact::Rules,
     format::packed::{self, Packing},
-    loss::{self, Shape},
-    order::{self, Swaps},
-    scaled::{self, Fused, Step},
-    storage::Encoding,
-    stream::NonTemporal,
-    strided::{self, CopyPlane, Transpose},
-    table::{KernelFn, Rounded, Table},
+    vector::{
+        kernel::{KernelFn, Rounded},
+        loss::{self, Shape},
+        moves::{
+            copy::{self, CopyPlane},
+            order::{self, Swaps},
+            tile::{self, Transpose},
+        },
+        non_temporal::NonTemporal,
+        scaled::{self, Fused, Step},
+        table::Table,
+    },
 };
 
 /// Makes [`Backend`], and of each field a method of [`TierToken`].
@@ -106,8 +111,8 @@ impl Backend {
             obeys_environment: |_, _| true,
             packing: &packed::SCALAR,
             swaps: &order::SCALAR,
-            transpose: &strided::SCALAR,
-            copy: strided::copy_in_scalars,
+            transpose: &tile::SCALAR,
+            copy: copy::copy_in_scalars,
             non_temporal: None,
             loops: scalar::loops,
             scaled: None,

@@ -31,7 +31,11 @@ mod x86;
 #[cfg(x86_tiers)]
 use x86 as native;
 
-use crate::{format::Format, table::PairEntry, unknown::UnknownName, work::Work};
+use crate::{
+    dtype::UnknownName,
+    format::Format,
+    vector::{Work, kernel::PairEntry},
+};
 use backend::Backend;
 use core::{fmt, str::FromStr};
 pub use token::TierToken;
@@ -113,9 +117,9 @@ macro_rules! define_tiers {
             entries
         }
 
-        /// Does work with the vectors of a tier.
+        /// Does the work with the vectors of the tier. AVX-512 uses those of AVX2, so that the machine code is there only twice.
         #[inline]
-        pub(crate) fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
+        pub fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
             match tier.tier() {
                 $(
                     #[cfg($built)]

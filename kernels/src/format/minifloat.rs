@@ -11,9 +11,11 @@
 use super::*;
 use crate::{
     dtype::{DType, Flavor, FloatSpec},
-    exact::{extended_to_f32, float_spec},
-    hub::{F32, Hub},
-    round::Correction,
+    exact::{
+        extended_to_f32, float_spec,
+        hub::{F32, Hub},
+        round::Correction,
+    },
 };
 
 /// The constants of the encoder of a format with an exponent of up to 5 bits and a mantissa of up to 10.

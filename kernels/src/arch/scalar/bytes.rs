@@ -7,11 +7,10 @@
 
 use super::rounded;
 use crate::{
-    data::Data,
     dtype::DType,
     exact::{FLOAT32, Rules, decode, to_float},
-    format::Format,
-    table::KernelFn,
+    format::{Format, data::Data},
+    vector::kernel::KernelFn,
 };
 use core::{mem::MaybeUninit, slice};
 

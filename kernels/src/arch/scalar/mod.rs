@@ -16,10 +16,13 @@ mod small;
 mod tests;
 
 use crate::{
-    data::Data,
     dtype::{COUNT, DType, Flavor, Spec},
-    format::*,
-    table::{Entry, KernelFn, Table, define_table, has_overflow_rule, is_copy, same_bits, same_truth},
+    format::{data::Data, *},
+    vector::{
+        kernel::{Entry, KernelFn},
+        pairs::{has_overflow_rule, is_copy, same_bits, same_truth},
+        table::{Table, define_table},
+    },
 };
 pub(super) use rounded::rounded;
 
@@ -151,4 +154,4 @@ pub(crate) static TABLE: Table = table::<0>();
 macro_rules! scalar_fn {
     ($($item:tt)*) => { $($item)* };
 }
-crate::loss::define_loops!(always_may_lose, scalar_fn);
+crate::vector::loss::define_loops!(always_may_lose, scalar_fn);

@@ -11,14 +11,17 @@
 
 use super::{TABLE, map_each, small};
 use crate::{
-    data::{Data, Direction},
-    dtype::{DType, Flavor, FloatSpec, Spec},
-    exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format},
-    hub::{F32, F64, Hub},
-    round::Correction,
-    storage::Encoding,
-    table::{KernelFn, Rounded},
+    dtype::{DType, Encoding, Flavor, FloatSpec, Spec},
+    exact::{
+        Rounding, Rules, float_spec,
+        hub::{F32, F64, Hub},
+        round::Correction,
+    },
+    format::{
+        Encoder, Format,
+        data::{Data, Direction},
+    },
+    vector::kernel::{KernelFn, Rounded},
 };
 use core::mem::MaybeUninit;
 use half::{bf16, f16};

@@ -5,9 +5,8 @@
 use crate::arch::native::intrinsics::*;
 use crate::{
     arch::{registers::registers, scalar},
-    data::Data,
-    dtype::{DType, Spec},
-    format::{Element, Format},
+    dtype::{DType, Element, Spec},
+    format::{Format, data::Data},
 };
 
 /// The bits of every byte that the dtype uses.

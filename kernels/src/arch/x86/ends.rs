@@ -6,15 +6,19 @@
 use super::{avx2, avx512, fine, packing, swap};
 use crate::{
     arch::Tier,
-    buffer::read,
-    data::Data,
-    dtype::DType,
-    exact::{self, Rounding, Rules},
-    format::packed::{Packing, SCALAR},
-    kernel::Kernel,
-    lut, order, steps,
-    storage::Encoding,
-    table::{Entry, Found, KernelFn, Table},
+    dtype::{DType, Encoding},
+    exact::{self, Rounding, Rules, buffer::read, steps},
+    format::{
+        data::Data,
+        lut,
+        packed::{Packing, SCALAR},
+    },
+    route::Kernel,
+    vector::{
+        kernel::{Entry, KernelFn},
+        moves::order,
+        table::{Found, Table},
+    },
 };
 use alloc::{boxed::Box, vec::Vec};
 use std::println;

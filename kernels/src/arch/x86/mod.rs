@@ -1,6 +1,6 @@
 //! The tiers of x86.
 
-use crate::work::Work;
+use crate::vector::Work;
 
 /// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
 /// `$below`, so that no function needs a feature that its tier has not shown.

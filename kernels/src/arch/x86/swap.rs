@@ -3,8 +3,8 @@
 use crate::arch::native::intrinsics::*;
 use crate::{
     arch::registers::registers,
-    data::Data,
-    order::{Swaps, swap},
+    format::data::Data,
+    vector::moves::order::{Swaps, swap},
 };
 
 /// Where the bytes of 16 come from.

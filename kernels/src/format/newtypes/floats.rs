@@ -225,7 +225,7 @@ macro_rules! methods {
         }
     )*};
     (@ into $variant:ident, $format:ident, $to:ty, $to_variant:ident, $bits:ty) => {
-        const _: () = assert!(crate::hub::parts_fit(DType::$variant, DType::$to_variant));
+        const _: () = assert!(crate::exact::hub::parts_fit(DType::$variant, DType::$to_variant));
         impl From<$format> for $to {
             /// The same value.
             fn from(x: $format) -> $to {

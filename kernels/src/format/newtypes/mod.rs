@@ -65,7 +65,7 @@ crate::dtype::for_each_dtype!(newtypes);
 #[cfg(test)]
 mod tests {
     use super::{super::Format, *};
-    use crate::hub::Hub;
+    use crate::exact::hub::Hub;
     use alloc::format;
 
     #[test]

@@ -8,9 +8,11 @@
 
 use super::*;
 use crate::{
-    exact::Rules,
-    format::Element,
-    one::{cast_one, default_rules},
+    dtype::Element,
+    exact::{
+        Rules,
+        one::{cast_one, default_rules},
+    },
 };
 use num_traits::{AsPrimitive, Bounded, FromPrimitive, NumCast, ToPrimitive};
 

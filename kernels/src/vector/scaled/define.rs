@@ -6,13 +6,13 @@ macro_rules! define_fused {
         $function! {
             /// # Safety
             ///
-            /// As [`FusedFn`](crate::scaled::FusedFn).
+            /// As [`FusedFn`](crate::vector::scaled::FusedFn).
             unsafe fn scale_blocks<S: vector::scaled::Source<$simd>, W: vector::scaled::Stage<$simd>>(
                 src: *const u8,
                 dst: *mut u8,
                 n: usize,
                 run: usize,
-                factors: &crate::scaled::Factors<'_>,
+                factors: &crate::vector::scaled::Factors<'_>,
                 data: [&Data; 2],
             ) {
                 // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
@@ -26,14 +26,11 @@ macro_rules! define_fused {
         pub(in crate::arch) fn fused(
             from: DType,
             to: Encoding,
-            step: crate::scaled::Step,
-        ) -> Option<crate::scaled::Fused> {
-            use crate::{
-                scaled::{Fused, FusedFn, Step},
-                vector::{
-                    Blocks,
-                    scaled::{Elements, Source, words::stages},
-                },
+            step: crate::vector::scaled::Step,
+        ) -> Option<crate::vector::scaled::Fused> {
+            use crate::vector::{
+                Blocks,
+                scaled::{Elements, Fused, FusedFn, Source, Step, words::stages},
             };
             macro_rules! of_source {
                 ($stage:ty, $halves:ty) => {
@@ -75,15 +72,12 @@ macro_rules! define_decoders {
         pub(in crate::arch) fn decoder(
             from: Encoding,
             to: DType,
-            step: crate::scaled::Step,
-        ) -> Option<crate::scaled::Fused> {
-            use crate::{
-                scaled::{Fused, FusedFn, Product, Step},
-                vector::{
-                    Blocks,
-                    scaled::{High, Stored},
-                    target::F32,
-                },
+            step: crate::vector::scaled::Step,
+        ) -> Option<crate::vector::scaled::Fused> {
+            use crate::vector::{
+                Blocks,
+                casts::target::F32,
+                scaled::{Fused, FusedFn, High, Product, Step, Stored},
             };
             macro_rules! to_target {
                 ($source:ty, $block:literal) => {

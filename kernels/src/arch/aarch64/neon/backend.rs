@@ -9,9 +9,9 @@ use crate::{
         backend::Backend,
         environment::{by_integers, exact_to_float32, is_whole, parts},
     },
-    dtype::{DType, Spec},
-    format::{Element, Format},
-    table::PairEntry,
+    dtype::{DType, Element, Spec},
+    format::Format,
+    vector::kernel::PairEntry,
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = fine::by_features!(|FEATURES| Backend {

@@ -5,13 +5,12 @@
 
 use super::{env::instructions, fine, simd::Neon};
 use crate::{
-    data::Data,
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format},
-    table::KernelFn,
+    format::{Encoder, Format, data::Data},
     vector::{
         Simd,
+        kernel::KernelFn,
         lanes::{
             Halves, LaneOps, Lanes,
             int::Ints16,

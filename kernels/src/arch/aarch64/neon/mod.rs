@@ -13,17 +13,12 @@ mod tests;
 use super::fine;
 use crate::{
     arch::scalar,
-    data::Data,
-    dtype::{COUNT, DType},
+    dtype::{COUNT, DType, Encoding},
     exact::Rules,
-    format::*,
-    storage::Encoding,
-    table::{
-        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
-    },
+    format::{data::Data, *},
     vector::{
         self,
+        kernel::{Entry, KernelFn, Rounded},
         lanes::{
             byte::{Limited, Masked},
             rounded,
@@ -31,6 +26,8 @@ use crate::{
             select::{self, Tokens},
             target::{Byte, Found, Int},
         },
+        pairs::{has_overflow_rule, same_bits, same_truth},
+        table::{PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table},
     },
 };
 use simd::Neon;
@@ -202,6 +199,6 @@ pub(in crate::arch) use scaled::decoder;
 macro_rules! neon_fn {
     ($($item:tt)*) => { #[target_feature(enable = "neon")] $($item)* };
 }
-crate::loss::define_loops!(may_lose, neon_fn);
-crate::scaled::define_scaled!(neon_fn, Neon);
+crate::vector::loss::define_loops!(may_lose, neon_fn);
+crate::vector::scaled::define_scaled!(neon_fn, Neon);
 vector::scaled::define_fused!(neon_fn, Neon);

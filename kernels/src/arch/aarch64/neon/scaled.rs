@@ -6,7 +6,7 @@ use super::{
     *,
 };
 use crate::{
-    lut::Saturating,
+    format::lut::Saturating,
     vector::{
         Simd,
         lanes::{

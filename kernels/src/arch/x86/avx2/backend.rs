@@ -8,9 +8,9 @@ use crate::{
         environment::{by_integers, exact_to_float32},
         x86::{Avx2, packing, stream, swap, turn},
     },
-    dtype::DType,
-    format::{Element, Format},
-    table::PairEntry,
+    dtype::{DType, Element},
+    format::Format,
+    vector::kernel::PairEntry,
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; 1] = [Backend {

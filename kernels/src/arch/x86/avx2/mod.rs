@@ -17,16 +17,16 @@ mod words;
 use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
-    data::Data,
-    dtype::{COUNT, DType, Flavor, Spec},
+    dtype::{COUNT, DType, Encoding, Flavor, Spec},
     exact::Rules,
-    format::*,
-    storage::Encoding,
-    table::{
-        Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
-        has_overflow_rule, is_copy, same_bits, same_truth,
+    format::{data::Data, *},
+    vector::{
+        self, Simd,
+        casts::target::Target,
+        kernel::{Entry, KernelFn, Rounded, Steps},
+        pairs::{has_overflow_rule, is_copy, same_bits, same_truth},
+        table::{Bytes, PackedTo, Table, WIDE, define_packed_to, define_table},
     },
-    vector::{self, Simd, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use simd::Avx2;
@@ -124,6 +124,6 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
 }
 
-crate::loss::define_loops!(may_lose, avx2_fn);
-crate::scaled::define_scaled!(avx2_fn, Avx2);
+crate::vector::loss::define_loops!(may_lose, avx2_fn);
+crate::vector::scaled::define_scaled!(avx2_fn, Avx2);
 vector::scaled::define_fused!(avx2_fn, Avx2);

@@ -21,12 +21,17 @@ use super::{
 };
 use crate::arch::native::{env, intrinsics::*};
 use crate::{
-    data::{Data, Direction},
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
-    format::*,
-    table::{KernelFn, Rounded},
-    vector::{Simd, short::padded},
+    format::{
+        data::{Data, Direction},
+        *,
+    },
+    vector::{
+        Simd,
+        kernel::{KernelFn, Rounded},
+        short::padded,
+    },
 };
 use core::mem::MaybeUninit;
 use floats::{F32, F64};

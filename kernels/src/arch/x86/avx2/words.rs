@@ -3,12 +3,16 @@
 use super::simd::Avx2;
 use crate::arch::native::intrinsics::*;
 use crate::{
-    data::Data,
     dtype::{DType, Flavor},
-    table::{KernelFn, Steps},
+    format::{
+        data::Data,
+        words::{Shape, Words},
+    },
     vector::{
-        Simd, style,
-        words::{self, Lanes16, Pair, Shape, Words, define_words},
+        Simd,
+        casts::words::{self, Lanes16, Pair, define_words},
+        kernel::{KernelFn, Steps},
+        style,
     },
 };
 

@@ -19,16 +19,16 @@ mod words;
 use super::{avx2, copy::avx512 as copy, fine};
 use crate::{
     arch::scalar,
-    data::Data,
-    dtype::{COUNT, DType, Flavor, Spec},
+    dtype::{COUNT, DType, Encoding, Flavor, Spec},
     exact::Rules,
-    format::*,
-    storage::Encoding,
-    table::{
-        Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
-        has_overflow_rule, is_copy, same_bits, same_truth,
+    format::{data::Data, *},
+    vector::{
+        self, Simd,
+        casts::target::Target,
+        kernel::{Entry, KernelFn, Rounded, Steps},
+        pairs::{has_overflow_rule, is_copy, same_bits, same_truth},
+        table::{Bytes, PackedTo, Table, WIDE, define_packed_to, define_table},
     },
-    vector::{self, Simd, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
 use simd::Avx512;
@@ -200,6 +200,6 @@ fn through_float32(from: DType, to: DType, style: u8) -> Option<Steps> {
     }
 }
 
-crate::loss::define_loops!(may_lose, avx512_fn);
-crate::scaled::define_scaled!(avx512_fn, Avx512<false, false>);
+crate::vector::loss::define_loops!(may_lose, avx512_fn);
+crate::vector::scaled::define_scaled!(avx512_fn, Avx512<false, false>);
 vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>);

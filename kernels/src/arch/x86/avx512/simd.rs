@@ -8,7 +8,7 @@ use super::{
 };
 use crate::arch::native::{env, intrinsics::*};
 use crate::{
-    data::Data,
+    format::data::Data,
     vector::{Blocks, Casts, Simd, bf16, each, style::PLAIN},
 };
 

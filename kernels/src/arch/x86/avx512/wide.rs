@@ -20,11 +20,13 @@ mod targets;
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
 use crate::arch::native::{env, intrinsics::*};
 use crate::{
-    data::{Data, Direction},
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
-    format::*,
-    table::{KernelFn, Rounded},
+    format::{
+        data::{Data, Direction},
+        *,
+    },
+    vector::kernel::{KernelFn, Rounded},
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};

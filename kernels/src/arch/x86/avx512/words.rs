@@ -3,12 +3,16 @@
 use super::simd::Avx512;
 use crate::arch::native::intrinsics::*;
 use crate::{
-    data::Data,
     dtype::{DType, Flavor},
-    table::{KernelFn, Steps},
+    format::{
+        data::Data,
+        words::{Shape, Words},
+    },
     vector::{
-        Casts, Simd, style,
-        words::{self, Lanes16, Pair, Shape, Words, define_words},
+        Casts, Simd,
+        casts::words::{self, Lanes16, Pair, define_words},
+        kernel::{KernelFn, Steps},
+        style,
     },
 };
 

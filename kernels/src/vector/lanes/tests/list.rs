@@ -2,8 +2,8 @@
 
 use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Runs, Same, Tested};
 use crate::{
-    data::{Data, Direction},
     dtype::DType,
+    format::data::{Data, Direction},
     vector::{Blocks, Simd},
 };
 use alloc::{vec, vec::Vec};

@@ -12,10 +12,10 @@ mod list;
 
 use super::{LaneOps, ops::Kernel};
 use crate::{
-    data::{Data, Direction},
+    drive::fpenv,
     dtype::DType,
     exact::Rules,
-    fpenv,
+    format::data::{Data, Direction},
     vector::{Blocks, portable::Portable},
 };
 use alloc::{format, string::String, vec, vec::Vec};

@@ -64,17 +64,24 @@ use super::{
     simd::{Avx2, store_packed},
 };
 use crate::arch::native::intrinsics::*;
+use crate::format::data::direction;
 use crate::{
-    data::Data,
-    dtype::{DType, Spec},
+    dtype::{DType, Encoding, Spec},
     exact::Rules,
-    format::Format,
-    linear,
-    lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
-    storage::Encoding,
-    table::{Entry, Found, KernelFn, has_overflow_rule},
-    tabled::{Made, direction},
-    vector::{Simd, padded_bits, short::padded},
+    format::{
+        Format,
+        data::Data,
+        linear,
+        lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
+    },
+    vector::{
+        Simd,
+        kernel::{Entry, KernelFn, Made},
+        padded_bits,
+        pairs::has_overflow_rule,
+        short::padded,
+        table::Found,
+    },
 };
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};

@@ -4,7 +4,7 @@ use super::{
     lookup::{look_up, shuffled},
     *,
 };
-use crate::{
+use crate::format::{
     linear::{Ends, Entry, Line, Top},
     lut::Magnitudes,
 };

@@ -3,9 +3,11 @@
 use super::*;
 use crate::{
     dtype::COUNT,
-    format::*,
-    linear::{self, Ends, EndsOf, Line},
-    lut::{Magnitudes, MagnitudesOf, count, places, set, set_of},
+    format::{
+        linear::{self, Ends, EndsOf, Line},
+        lut::{Magnitudes, MagnitudesOf, count, places, set, set_of},
+        *,
+    },
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.
