@@ -8,7 +8,7 @@
 //! subnormals (the exponent is held at that of the smallest normal), none for a carry into the next exponent. Overflow and
 //! NaN are brought beforehand to values whose count is their code.
 
-use super::*;
+use super::{codec::Format, newtypes::*};
 use crate::{
     dtype::{DType, Flavor, FloatSpec},
     exact::{

@@ -1,11 +1,12 @@
 //! The kernels against `exact` under the common rules, and what only `exact` answers against the kernels where both can.
 //! The full comparison with the independent oracle is in `tests/` of the root crate; these are small enough for Miri.
 
-use crate::route::kernel::*;
+use crate::route::Kernel;
 use crate::{
-    dtype::{DType, Flavor, Spec},
+    arch::Tier,
+    dtype::{DType, Encoding, Flavor, Spec},
     exact::{
-        self, PowerRange, Rounding,
+        self, PowerRange, Rounding, Rules,
         buffer::{read, write},
     },
     vector::machine::BLOCK_BYTES,

@@ -4,8 +4,8 @@ use crate::vector::loss::{
     Loss,
     exactness::Rounds,
     loops::{Loops, MayLoseFn},
-    ranges::{MOST, Ranges},
-    shape::{InRange, LossTests, Shape},
+    ranges::Ranges,
+    shape::{InRange, LossTests, MOST, Shape},
 };
 use crate::{
     dtype::{DType, Encoding, Flavor, FloatSpec, Spec},

@@ -1,6 +1,6 @@
 //! The loops of every tier, by their definitions. Miri runs these, too.
 
-use crate::vector::scaled::*;
+use super::*;
 use crate::{DType, Encoding, Kernel, Rules, Tier, arch::TierToken};
 use alloc::{vec, vec::Vec};
 

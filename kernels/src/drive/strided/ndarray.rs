@@ -1,8 +1,9 @@
 //! Views of the arrays of the crate `ndarray`, and casts into new ones.
 
 use super::{
+    axes::MAX_AXES,
     error::ViewError,
-    layout::{Layout, MAX_AXES},
+    layout::Layout,
     view::{View, ViewMut},
 };
 use crate::{dtype::Element, exact::one::assert_size, route::Kernel};

@@ -7,6 +7,8 @@
 //! `Zero`, `One`, `Num` and what is built on them ask for arithmetic, which these types do not have.
 
 use super::*;
+use crate::dtype::DType;
+use crate::exact::{Exact, FLOAT32, float_spec};
 use crate::{
     dtype::Element,
     exact::{

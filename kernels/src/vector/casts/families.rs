@@ -4,11 +4,7 @@
 /// under common rules.
 macro_rules! define_families {
     ($run:ident, $plain:ident) => {
-        pub(in crate::arch) const fn $plain<S: Format>(
-            to: DType,
-            saturate: bool,
-            packed: bool,
-        ) -> Option<KernelFn> {
+        pub(crate) const fn $plain<S: Format>(to: DType, saturate: bool, packed: bool) -> Option<KernelFn> {
             use crate::vector::{
                 casts::target::*,
                 small::{FOUR_OR_SIX, NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
@@ -88,7 +84,7 @@ pub(crate) use define_integers;
 macro_rules! define_styles {
     ($halves:ident, $bytes:ident, $styled:ident) => {
         /// `None` if the pair is not one of these kernels.
-        pub(in crate::arch) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
+        pub(crate) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
             use crate::vector::{
                 casts::target::*,
                 small::{FOUR_OR_SIX, NAN_APART, NO_NAN},

@@ -3,27 +3,6 @@
 use super::ops::{Bytes, Doubles, Halves, LaneOps, Words};
 use crate::vector::each;
 
-/// An expression of each of two registers.
-macro_rules! two {
-    ($two:expr, |$x:pat_param| $result:expr) => {{
-        let [a, b] = $two;
-        $crate::vector::each!([a, b], |$x| $result)
-    }};
-}
-
-/// An expression of each of eight registers.
-macro_rules! eight {
-    ([$($element:expr),*], |$x:pat_param| $result:expr) => {
-        $crate::vector::each!([$($element),*], |$x| $result)
-    };
-    ($eight:expr, |$x:pat_param| $result:expr) => {{
-        let [a, b, c, d, e, f, g, h] = $eight;
-        $crate::vector::each!([a, b, c, d, e, f, g, h], |$x| $result)
-    }};
-}
-#[allow(unused_imports, reason = "for the operations of tiers")]
-pub(crate) use {eight, two};
-
 /// What a kind of lanes becomes, as far as the table of pairs needs it. The token of the tier goes first.
 ///
 /// "In the direction" means that of the floating-point environment; it is to nearest even under the common rules.

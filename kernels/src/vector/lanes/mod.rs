@@ -8,6 +8,7 @@
 //! under all others. [`select`] says which kernel takes a pair.
 
 pub(crate) mod byte;
+mod each;
 pub(crate) mod ends;
 pub(crate) mod float;
 pub(crate) mod int;
@@ -24,8 +25,8 @@ pub(crate) mod target;
 #[cfg(test)]
 pub(crate) mod tests;
 
-pub(crate) use kinds::{Lanes, f16_of_words, high_halves, low_halves, truths, upper_halves};
 #[allow(unused_imports, reason = "for the operations of tiers")]
-pub(crate) use kinds::{eight, two};
+pub(crate) use each::{eight, two};
+pub(crate) use kinds::{Lanes, f16_of_words, high_halves, low_halves, truths, upper_halves};
 use kinds::{f32_odd_of_doubles, f32_of_doubles, widen_32};
 pub(crate) use ops::{Bytes, Doubles, Halves, LaneOps, Words};

@@ -32,7 +32,7 @@ use crate::{
         *,
     },
     vector::{
-        kernel::{KernelFn, Rounded, made::Made},
+        kernel::{KernelFn, Made, Rounded},
         table::Table,
     },
 };
@@ -451,6 +451,6 @@ pub(crate) fn tabled<K: Tokens>(
     let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
     let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));
     let mut made = Made::new(run, Lut::<128, 2>::new(&words, Codes::Patched));
-    made.direction = crate::vector::kernel::made::direction(rules.rounding)?;
+    made.direction = crate::format::data::direction(rules.rounding)?;
     Some(made)
 }

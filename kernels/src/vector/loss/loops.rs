@@ -14,10 +14,9 @@
 use super::{
     exactness::{LossTest, Residue, Rounds, Test, Within},
     lane::Lane,
-    ranges::MOST,
 };
 use crate::vector::loss::shape::{
-    BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, LossCounts, LossTests, OVER, Shape,
+    BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, LossCounts, LossTests, MOST, OVER, Shape,
 };
 use crate::vector::machine::BLOCK_BYTES;
 use crate::vector::opaque::opaque;
@@ -301,7 +300,7 @@ macro_rules! define_loops {
                 src: &[u8],
                 back: &[u8],
             ) -> bool {
-                crate::vector::loss::$may_lose::<L, E, RANGES, PAIRS>(tests, first, src, back)
+                crate::vector::loss::loops::$may_lose::<L, E, RANGES, PAIRS>(tests, first, src, back)
             }
         }
 

@@ -10,5 +10,5 @@ pub(crate) mod shape;
 pub(crate) use exactness::{Differs, Digits, Fraction, LossTest, Low, Never, Residue, Rounds, Test, Within};
 pub(crate) use lane::Lane;
 pub use law::{Loss, Losses, loss};
-pub(crate) use loops::{Loops, always_may_lose, define_loops, may_lose, pick_loops, test};
+pub(crate) use loops::{Loops, define_loops, pick_loops, test};
 pub(crate) use shape::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, LossTests, OVER, Shape};

@@ -9,24 +9,12 @@ use super::{
     exactness::Rounds,
     law::{Loss, half_goes_up, of_part},
 };
-use crate::vector::loss::shape::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, OVER};
+use crate::vector::loss::shape::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, MOST, OVER, Range};
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Exact, PowerRange, Rounding, Rules},
 };
 use edges::{last_at_most, of_magnitudes, overflow_edge, underflow_edge, whole_at_most};
-
-/// The codes `first..=last` after a mask, and their loss.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Range {
-    pub(crate) mask: u64,
-    pub(crate) first: u64,
-    pub(crate) last: u64,
-    pub(crate) loss: Loss,
-}
-
-/// The most ranges of any pair.
-pub(crate) const MOST: usize = 5;
 
 /// The ranges of a pair.
 #[derive(Clone, Copy, Debug)]

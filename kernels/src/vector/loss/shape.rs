@@ -1,15 +1,28 @@
 //! What a block is asked, and what comes back.
 
-use super::{exactness::Rounds, ranges};
+use super::exactness::Rounds;
+use super::law::Loss;
 use crate::vector::machine::BLOCK_BYTES;
+
+/// The most ranges of any pair.
+pub(crate) const MOST: usize = 5;
+
+/// The codes `first..=last` after a mask, and their loss.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Range {
+    pub(crate) mask: u64,
+    pub(crate) first: u64,
+    pub(crate) last: u64,
+    pub(crate) loss: Loss,
+}
 
 /// What one block is asked. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossTests {
     /// A lane `x` is in the range if `(x & mask) - first < span`.
-    pub(crate) ranges: [InRange; ranges::MOST],
+    pub(crate) ranges: [InRange; MOST],
     /// The same codes in as few ranges as can be, or the numbers of [`ENDS`] and [`BOUNDS`], each as `first`.
-    pub(crate) candidates: [InRange; ranges::MOST],
+    pub(crate) candidates: [InRange; MOST],
     /// All bits but the sign of a part: whether an imaginary part is zero.
     pub(crate) magnitude: u64,
     /// What `Fraction`, `Digits` or `Differs` has to know.
@@ -24,7 +37,7 @@ pub(crate) struct InRange {
 }
 
 impl InRange {
-    pub(crate) fn new(range: &ranges::Range) -> Self {
+    pub(crate) fn new(range: &Range) -> Self {
         let span = range.last.wrapping_sub(range.first).wrapping_add(1);
         Self { mask: range.mask, first: range.first, span }
     }
@@ -39,7 +52,7 @@ impl InRange {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossCounts {
     /// Lanes in each of the ranges.
-    pub(crate) ranges: [u64; ranges::MOST],
+    pub(crate) ranges: [u64; MOST],
     /// Imaginary parts other than zero.
     pub(crate) imaginary: u64,
     /// Lanes in no range that are rounded.
@@ -61,13 +74,13 @@ pub(crate) struct Shape {
 }
 
 /// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
-pub(crate) const ENDS: usize = ranges::MOST + 1;
+pub(crate) const ENDS: usize = MOST + 1;
 /// As [`ENDS`], and one range more, the third candidate.
-pub(crate) const ENDS_AND_ONE: usize = ranges::MOST + 2;
+pub(crate) const ENDS_AND_ONE: usize = MOST + 2;
 /// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
-pub(crate) const BOUNDS: usize = ranges::MOST + 3;
+pub(crate) const BOUNDS: usize = MOST + 3;
 
 /// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
-pub(crate) const BITS: usize = ranges::MOST + 4;
+pub(crate) const BITS: usize = MOST + 4;
 /// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, may be lost as well).
-pub(crate) const OVER: usize = ranges::MOST + 5;
+pub(crate) const OVER: usize = MOST + 5;

@@ -23,7 +23,7 @@ macro_rules! define_fused {
             }
         }
 
-        pub(in crate::arch) fn fused(
+        pub(crate) fn fused(
             from: DType,
             to: Encoding,
             step: crate::vector::scaled::Step,
@@ -69,7 +69,7 @@ pub(crate) use define_fused;
 /// sources of `float8_e4m3fn`, of `float8_e5m2`, of packed `float4_e2m1fn`, of packed `int4`, and of `int8`.
 macro_rules! define_decoders {
     ($simd:ty, $e4m3:ty, $e5m2:ty, $e2m1:ty, $int4:ty, $int8:ty) => {
-        pub(in crate::arch) fn decoder(
+        pub(crate) fn decoder(
             from: Encoding,
             to: DType,
             step: crate::vector::scaled::Step,

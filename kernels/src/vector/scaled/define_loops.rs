@@ -6,7 +6,10 @@ macro_rules! define_scaled {
     ($function:ident, $simd:ty) => {
         /// The loops of [`crate::vector::scaled`].
         pub(super) static SCALED: crate::vector::scaled::Loops = {
-            use crate::vector::scaled::*;
+            use crate::vector::scaled::{
+                Divide, Exact, Factors, Loops, PowerRule, Product, RegisterStep, Times, Word, amax, amax_of_halves,
+                amax_of_runs, by_runs, counts, powers,
+            };
             $function! {
                 unsafe fn amax_32(x: &[Word], run: usize, amaxes: &mut [u32]) {
                     let runs = (x.len() / run).min(amaxes.len());

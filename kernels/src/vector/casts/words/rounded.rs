@@ -3,7 +3,7 @@
 //! `mulhrs` rounds half up. A number added first, which depends on the sign of the element, turns that into any other direction. Rounding
 //! to odd takes the odd one of the two neighbours.
 
-use super::{Lanes16, magnitudes};
+use super::run::{Lanes16, RUN, magnitudes};
 use crate::format::words::Words;
 use crate::{dtype::DType, exact::Rounding, format::data::Data, vector::kernel::KernelFn};
 
@@ -113,7 +113,7 @@ pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
                 m.store_8::<false>(dst.add(i), m.in_order::<true>(codes), M::BLOCK);
                 i += M::BLOCK;
             }
-            let run = if n - i < super::RUN { n - i } else { super::RUN };
+            let run = if n - i < RUN { n - i } else { RUN };
             through_float32(data)(src.add(2 * i), dst.add(i), run, data);
             i += run;
         }

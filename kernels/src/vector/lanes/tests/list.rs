@@ -1,6 +1,7 @@
 //! The operations.
 
 use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Runs, Same, Tested};
+use crate::vector::each;
 use crate::{
     dtype::DType,
     format::data::{Data, Direction},
