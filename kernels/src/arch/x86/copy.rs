@@ -2,7 +2,7 @@
 //!
 //! Loops of our own, because `memcpy` of a buffer in the first cache takes twice their time on some CPUs.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     arch::{registers::registers, scalar},
     dtype::{DType, Element, Spec},

@@ -2,7 +2,7 @@
 //!
 //! Miri knows neither: there, lines are copied.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::vector::{machine::CACHE_LINE, non_temporal::NonTemporal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 

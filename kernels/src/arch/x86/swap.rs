@@ -1,6 +1,6 @@
 //! Words of 2, 4 and 8 bytes to those of the other byte order, on both tiers: a register per shuffle.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     arch::registers::registers,
     format::data::Data,

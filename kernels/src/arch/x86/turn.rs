@@ -1,6 +1,6 @@
 //! Turning tiles with vectors of 16 bytes, which both tiers have.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::vector::moves::{
     copy,
     tile::{Lanes, Pick, Transpose, one_by_one, squares},

@@ -19,7 +19,7 @@ use super::{
     super::{AWAY, COMMON, DIRECTED, ODD},
     simd::Avx2,
 };
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::{env, intrinsics::*};
 use crate::{
     dtype::{DType, Spec},
     exact::{Rounding, Rules},

@@ -1,7 +1,7 @@
 //! Lanes of 16 bits in the registers of AVX2.
 
 use super::simd::Avx2;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     dtype::{DType, Flavor},
     format::{

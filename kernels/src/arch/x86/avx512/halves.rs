@@ -8,7 +8,7 @@
 //! above which everything is too large.
 
 use super::simd::Avx512;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     dtype::DType,
     format::data::Data,

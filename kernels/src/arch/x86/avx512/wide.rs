@@ -18,7 +18,7 @@ mod sub_byte;
 mod targets;
 
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::{env, intrinsics::*};
 use crate::{
     dtype::{DType, Spec},
     exact::{Rounding, Rules},

@@ -1,7 +1,7 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
 use super::simd::Avx512;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     dtype::{DType, Flavor},
     format::{

@@ -63,7 +63,7 @@ use super::{
     super::packing::spread,
     simd::{Avx2, store_packed},
 };
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::format::data::direction;
 use crate::{
     dtype::{DType, Encoding, Spec},

@@ -5,7 +5,7 @@
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
 use super::{super::convert::to_f16, *};
-use crate::arch::native::env;
+use crate::arch::x86::env;
 use crate::vector::style::PLAIN;
 
 /// The vectors of a target.

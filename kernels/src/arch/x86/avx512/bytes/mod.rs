@@ -15,7 +15,7 @@ mod shapes;
 mod tables;
 mod widen;
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     dtype::{DType, Encoding, Spec},
     format::{
