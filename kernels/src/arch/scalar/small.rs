@@ -1,6 +1,6 @@
 //! To floats of up to 8 bits: one loop per source and flavor. The target is in the data.
 
-use super::map_each;
+use super::each::map_each;
 use crate::{
     dtype::Flavor,
     exact::hub::Hub,

@@ -1,6 +1,10 @@
 //! What the tier `neon` offers.
 
-use super::{SCALED, TABLES, decoder, entry, fine, fused, loops, rounded};
+use super::{
+    super::fine,
+    pairs::{TABLES, entry, loops, rounded},
+    scaled::{SCALED, decoder, fused},
+};
 /// All code for these targets is compiled for the tier.
 pub(in crate::arch) use crate::arch::scalar::backend::run_work;
 use crate::{

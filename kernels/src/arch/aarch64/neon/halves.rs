@@ -3,7 +3,7 @@
 //! Its arithmetic is assembly because the intrinsics are younger than the oldest Rust that this crate is for, and because some of
 //! it rounds in the direction of the environment ([`env`](super::env)).
 
-use super::{env::instructions, fine, simd::Neon};
+use super::{super::fine, env::instructions, simd::Neon};
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
