@@ -14,10 +14,12 @@ pub(crate) mod lut;
 mod minifloat;
 pub(crate) mod newtypes;
 pub(crate) mod packed;
+mod typed;
 pub(crate) mod words;
 
 pub(crate) use codec::Format;
 pub(crate) use minifloat::{Encoder, Signs};
 pub use newtypes::*;
+pub(crate) use typed::typed;
 
 pub(crate) use crate::dtype::Element;

@@ -1,6 +1,9 @@
 //! The operations on blocks of four registers.
 
-use super::{Simd, bf16, style};
+use super::{
+    Simd, bf16,
+    style::{self, RoundingMode},
+};
 use crate::format::data::Data;
 
 /// Whole blocks of float32: what [`target`] and [`scaled`] need of a tier beyond [`Simd`].
@@ -44,7 +47,7 @@ pub(crate) trait Blocks: Simd {
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
     fn to_bf16<const SUBNORMAL: bool>(self, x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
-        bf16::<Self, { style::PLAIN }>(self, x, data)
+        bf16::<Self, style::Common>(self, x, data)
     }
 }
 
@@ -90,7 +93,7 @@ pub(crate) trait Casts: Blocks {
     unsafe fn load_c128<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+    unsafe fn store_f16<const PART: bool, const APART: bool, R: RoundingMode>(
         self,
         p: *mut u8,
         x: [Self::V; 4],

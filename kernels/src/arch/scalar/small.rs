@@ -4,32 +4,31 @@ use super::each::map_each;
 use crate::{
     dtype::Flavor,
     exact::hub::Hub,
-    format::{Format, data::Data},
+    format::{Format, data::Data, typed},
 };
 
-/// Flavors as arguments of types: [`Flavor::Ieee`] and [`Flavor::Fn`], which have the same signs.
-pub(super) const SIGNED: u8 = 0;
-/// [`Flavor::Fnuz`].
-pub(super) const FNUZ: u8 = 1;
-/// [`Flavor::Finite`].
-pub(super) const FINITE: u8 = 2;
+typed! {
+    /// The flavors of floats with a sign.
+    trait Signed { FLAVOR: Flavor }
+    /// [`Flavor::Ieee`] and [`Flavor::Fn`], which have the same signs.
+    Ieee = Flavor::Ieee;
+    /// [`Flavor::Fnuz`].
+    Fnuz = Flavor::Fnuz;
+    /// [`Flavor::Finite`].
+    Finite = Flavor::Finite;
+}
 
 /// To floats with a sign.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`](crate::vector::kernel::KernelFn).
-pub(super) unsafe fn cast<S: Format, const FLAVOR: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let flavor = match FLAVOR {
-        FNUZ => Flavor::Fnuz,
-        FINITE => Flavor::Finite,
-        _ => Flavor::Ieee,
-    };
+pub(super) unsafe fn cast<S: Format, F: Signed>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // By value: what the loop writes might be the data.
     let (encoder, signs) = (data.encoder, data.signs);
     let encode = |code| {
         let x = S::decode(code).f32_odd();
-        signs.put_common(flavor, x, encoder.magnitude(x))
+        signs.put_common(F::FLAVOR, x, encoder.magnitude(x))
     };
     // SAFETY: as the caller's.
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };

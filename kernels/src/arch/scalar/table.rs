@@ -11,8 +11,8 @@ use crate::{
     format::{data::Data, *},
     vector::{
         kernel::{Entry, KernelFn},
-        pairs::{has_overflow_rule, is_copy, same_bits, same_truth},
-        table::{Table, define_table},
+        pairs::is_copy,
+        table::{self, PairKernels, Table, TierKernels},
     },
 };
 use core::marker::PhantomData;
@@ -42,7 +42,7 @@ const fn is_staged(from: DType, to: DType) -> bool {
 }
 
 /// The kernels that are shared between targets.
-const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelFn> {
+const fn direct<S: Format, D: Format>() -> Option<KernelFn> {
     let (from, to) = (S::DTYPE, D::DTYPE);
     // Powers of two are all true.
     let constant = matches!((small_flavor(from), to), (Some(Flavor::Exponent), DType::Bool));
@@ -50,16 +50,32 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
         _ if constant => None,
         _ if looks_up(from, to) => Some(bytes::look_up::<S, ByRules>),
         _ if is_staged(from, to) => Some(staged::through_f32::<S, ByRules>),
-        Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, { small::SIGNED }>),
-        Some(Flavor::Fnuz) => Some(small::cast::<S, { small::FNUZ }>),
-        Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
+        Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, small::Ieee>),
+        Some(Flavor::Fnuz) => Some(small::cast::<S, small::Fnuz>),
+        Some(Flavor::Finite) => Some(small::cast::<S, small::Finite>),
         Some(Flavor::Exponent) | None => None,
     }
 }
 
-/// No source is apart.
-const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
-    panic!("every source has a row")
+/// The kernels of the tier.
+pub(super) struct Kernels;
+
+impl TierKernels for Kernels {
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
+}
+
+/// The kernels of a pair.
+pub(super) struct Pair<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool> PairKernels for Pair<S, D, SATURATE> {
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = direct::<S, D>();
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+pub(in crate::arch) const fn entry<S: Format, D: Format>(saturate: bool) -> Entry {
+    table::entry::<Kernels, S, D>(saturate)
 }
 
 /// One target under its common rules: the loops name no other kernels.
@@ -68,18 +84,14 @@ struct To<D, const SATURATE: bool>(PhantomData<D>);
 impl<D: Format, const SATURATE: bool> Then for To<D, SATURATE> {
     #[inline(always)]
     fn from_f32(_: &Data) -> KernelFn {
-        const { entry::<f32, D, 0>(SATURATE).run }
+        const { entry::<f32, D>(SATURATE).run }
     }
 }
 
 /// [`entry`] for a program that has this pair only: a kernel that names no other pairs.
 pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    if direct::<S, D, 0>(saturate).is_some()
-        && from.is_built()
-        && to.is_built()
-        && !is_copy(from, to, saturate)
-    {
+    if direct::<S, D>().is_some() && from.is_built() && to.is_built() && !is_copy(from, to, saturate) {
         if looks_up(from, to) {
             return Entry::new(if saturate {
                 bytes::look_up::<S, To<D, true>>
@@ -95,13 +107,10 @@ pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
             });
         }
     }
-    entry::<S, D, 0>(saturate)
+    entry::<S, D>(saturate)
 }
 
-/// Every source has a row.
-const APART: bool = false;
-crate::dtype::for_each_dtype!(define_table);
-pub(crate) static TABLE: Table = table::<0>();
+pub(crate) static TABLE: Table = Table::new(&table::rows::<Kernels, COUNT>());
 
 /// A function for no features in particular.
 macro_rules! scalar_fn {

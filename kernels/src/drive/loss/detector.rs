@@ -1,16 +1,16 @@
 //! [`LossDetector`]: one cast with the tests for its losses, resolved once. `run` runs it.
 
-use crate::vector::loss::{
-    Loss,
-    exactness::Rounds,
-    loops::{Loops, MayLoseFn},
-    ranges::Ranges,
-    shape::{InRange, LossTests, MOST, Shape},
-};
 use crate::{
     dtype::{DType, Encoding, Flavor, FloatSpec, Spec},
     exact::{Rules, hub::parts_fit},
     route::Kernel,
+    vector::loss::{
+        Loss,
+        exactness::Rounds,
+        loops::{Loops, MayLoseFn},
+        ranges::Ranges,
+        shape::{Form, InRange, LossTests, MOST, Shape},
+    },
 };
 
 /// A kernel and the tests of its pair: a cast that detects its losses.
@@ -73,14 +73,19 @@ impl LossDetector {
             }
             _ => ranges,
         };
-        let (how, candidates) = may_lose.candidates(s, d, rounds.how);
+        let (form, candidates) = may_lose.candidates(s, d, rounds.how);
         let width = s.alignment();
-        let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
+        let shape = Shape { width, pairs, form, exactness: rounds.how };
         let loops = kernel.token().loops()(shape);
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
             Some(code) if !inexact && to == Encoding::new(d) && is_complex(s) == is_complex(d) => {
-                let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
+                let shape = Shape {
+                    width: d.alignment(),
+                    pairs: false,
+                    form: Form::Ranges(1),
+                    exactness: Rounds::Never,
+                };
                 let mut candidates = [InRange::default(); MOST];
                 candidates[0] = code;
                 let tests = LossTests { ranges: candidates, candidates, magnitude: 0, exactness: [0; 4] };

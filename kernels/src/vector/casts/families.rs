@@ -7,8 +7,11 @@ macro_rules! define_families {
         pub(crate) const fn $plain<S: Format>(to: DType, saturate: bool, packed: bool) -> Option<KernelFn> {
             use crate::vector::{
                 casts::target::*,
-                small::{FOUR_OR_SIX, NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
-                style::PLAIN,
+                small::{
+                    FnuzNanApart, FnuzNanAsOverflow, FourBits, FourOrSixBits, NanApart, NanAsOverflow,
+                    SixBits,
+                },
+                style::Common,
             };
             // An integer is no NaN, and an unsigned one has no sign.
             let (integer, unsigned) = match S::DTYPE.spec() {
@@ -17,35 +20,33 @@ macro_rules! define_families {
             };
             Some(match (to.spec(), to.bits()) {
                 (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
-                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, PLAIN>>>,
-                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false, PLAIN>, 2>>,
-                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false, PLAIN>, 4>>,
-                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false, PLAIN>>>,
-                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned<PLAIN>, 2>>,
-                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned<PLAIN>, 4>>,
-                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned<PLAIN>>>,
-                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false, PLAIN>, 2>>,
-                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false, PLAIN>, 4>>,
-                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false, PLAIN>>>,
-                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true, PLAIN>>>,
+                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, Common>>>,
+                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false, Common>, 2>>,
+                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false, Common>, 4>>,
+                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false, Common>>>,
+                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned<Common>, 2>>,
+                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned<Common>, 4>>,
+                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned<Common>>>,
+                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false, Common>, 2>>,
+                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false, Common>, 4>>,
+                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false, Common>>>,
+                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true, Common>>>,
                 (Spec::Float(_), 32) => $run::<S, F32>,
-                (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<PLAIN>>,
-                (Spec::Float(_), 16) => $run::<S, F16<PLAIN>>,
-                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<4, false, NO_NAN, PLAIN>, 4>>,
-                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, PLAIN>, 6>>,
-                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, PLAIN>>>,
+                (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<Common>>,
+                (Spec::Float(_), 16) => $run::<S, F16<Common>>,
+                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<FourBits, Common>, 4>>,
+                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<SixBits, Common>, 6>>,
+                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FourOrSixBits, Common>>>,
                 (Spec::Float(f), 8) => match f.flavor {
                     Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
                     // A body of its own takes less time; sources of 8 bytes have enough to do as it is.
                     Flavor::Exponent if S::DTYPE.size() < 8 => $run::<S, Bytes<Exponent<false>>>,
                     Flavor::Exponent => $run::<S, Bytes<Powers>>,
-                    _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
-                    Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,
-                    Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, PLAIN>>>,
-                    Flavor::Fn if !saturate && !integer => {
-                        $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, PLAIN>>>
-                    }
-                    _ => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
+                    _ if unsigned => $run::<S, Bytes<Float<NanApart, Common>>>,
+                    Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<FnuzNanApart, Common>>>,
+                    Flavor::Fnuz => $run::<S, Bytes<Float<FnuzNanAsOverflow, Common>>>,
+                    Flavor::Fn if !saturate && !integer => $run::<S, Bytes<Float<NanAsOverflow, Common>>>,
+                    _ => $run::<S, Bytes<Float<NanApart, Common>>>,
                 },
                 _ => return None,
             })
@@ -61,7 +62,7 @@ macro_rules! define_integers {
         const fn $integers<S: Format>() -> [[KernelFn; 3]; 2] {
             use crate::vector::{
                 casts::target::*,
-                style::{DIRECTED, TIES},
+                style::{Away, Directed},
             };
             macro_rules! overflows {
                 ($style:ident) => {
@@ -72,37 +73,37 @@ macro_rules! define_integers {
                     ]
                 };
             }
-            [overflows!(DIRECTED), overflows!(TIES)]
+            [overflows!(Directed), overflows!(Away)]
         }
     };
 }
 pub(crate) use define_integers;
 
 /// Makes, from a tier's `$halves<S: Format, T: Target<_>>` for targets of 16 bits and float32 and `$bytes` for those of a byte,
-/// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both steps: to
+/// `$styled(from, to, mode)`: the kernel of a pair in a style, or for sources that have none of their own, those of both steps: to
 /// float32, rounded to odd, and from there to the target. Rounding to odd keeps the second rounding single (`hub`), in every direction.
 macro_rules! define_styles {
     ($halves:ident, $bytes:ident, $styled:ident) => {
         /// `None` if the pair is not one of these kernels.
-        pub(crate) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
+        pub(crate) fn $styled(from: DType, to: DType, mode: $crate::vector::style::Mode) -> Option<Steps> {
             use crate::vector::{
                 casts::target::*,
-                small::{FOUR_OR_SIX, NAN_APART, NO_NAN},
-                style::{DIRECTED, ODD, PLAIN, TIES},
+                small::{FnuzNanApart, FourOrSixBits, NanApart},
+                style::{Away, Common, Directed, Odd},
             };
             macro_rules! styles {
                 ($S:ty, $style:ident) => {
                     [
                         $halves::<$S, F16<$style>>,
                         $halves::<$S, BF16<$style>>,
-                        $bytes::<$S, Bytes<Float<8, false, NAN_APART, $style>>>,
-                        $bytes::<$S, Bytes<Float<8, true, NAN_APART, $style>>>,
-                        $bytes::<$S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, $style>>>,
+                        $bytes::<$S, Bytes<Float<NanApart, $style>>>,
+                        $bytes::<$S, Bytes<Float<FnuzNanApart, $style>>>,
+                        $bytes::<$S, Bytes<Float<FourOrSixBits, $style>>>,
                         $bytes::<$S, Bytes<Powers>>,
                     ]
                 };
                 ($S:ty) => {
-                    [styles!($S, PLAIN), styles!($S, TIES), styles!($S, DIRECTED), styles!($S, ODD)]
+                    [styles!($S, Common), styles!($S, Directed), styles!($S, Away), styles!($S, Odd)]
                 };
             }
             /// `[source][style][family]`
@@ -120,7 +121,7 @@ macro_rules! define_styles {
             };
             // The families with the exponents of float32.
             let odd = family == 1 || family == 5;
-            let of = |source: usize| STYLED[source][style as usize][family];
+            let of = |source: usize| STYLED[source][mode as usize][family];
             let first: KernelFn = match from {
                 DType::Float32 => return Some(Steps { first: of(0), second: None }),
                 DType::Float16 => return Some(Steps { first: of(1), second: None }),

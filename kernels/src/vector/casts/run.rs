@@ -11,7 +11,7 @@
 
 use super::{load, target::Target};
 use crate::format::words::shape;
-use crate::vector::style;
+use crate::vector::style::{self, Mode};
 use crate::{
     dtype::{DType, Encoding, Spec},
     exact::{Rounding, Rules},
@@ -47,17 +47,17 @@ pub(crate) fn rounds(from: DType, to: DType) -> bool {
 
 /// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be
 /// packed around byte storage. `table` holds the tier's kernels under the common rules; `words` finds those in lanes of 16 bits, and
-/// `styled` those of a style.
+/// `styled` those of a mode.
 pub(crate) fn rounded(
     from: Encoding,
     to: Encoding,
     rules: &Rules,
     table: &Table,
     words: fn(DType, DType) -> Option<KernelFn>,
-    styled: impl Fn(DType, DType, u8) -> Option<Steps>,
+    styled: impl Fn(DType, DType, Mode) -> Option<Steps>,
 ) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
-    let (style, direction) = style::style(d, rules);
+    let (mode, direction) = style::mode(d, rules);
     // Lanes of 16 bits round to nearest, whatever the direction. They make any NaN, but not one that loses its sign.
     let common = match shape(s, d, rules.saturate) {
         Some(_) if rules.finite_nan_max => false,
@@ -66,7 +66,7 @@ pub(crate) fn rounded(
             Rounding::NearestAway => !shape.same_exponent || shape.fnuz,
             _ => false,
         },
-        None => style == style::PLAIN && (s.alignment() > 2 || s.float_spec().is_none()),
+        None => mode == Mode::Common && (s.alignment() > 2 || s.float_spec().is_none()),
     };
     if common {
         let run = if from.is_packed() || to.is_packed() {
@@ -84,7 +84,7 @@ pub(crate) fn rounded(
     {
         return Some(Rounded { run, direction, second: None });
     }
-    let Steps { first, second } = styled(s, d, style)?;
+    let Steps { first, second } = styled(s, d, mode)?;
     Some(Rounded { run: first, direction, second })
 }
 

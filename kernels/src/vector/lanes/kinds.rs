@@ -1,7 +1,7 @@
 //! What a kind of lanes becomes, and what the kinds share.
 
 use super::ops::{Bytes, Doubles, Halves, LaneOps, Words};
-use crate::vector::each;
+use crate::vector::{each, style::RoundingMode};
 
 /// What a kind of lanes becomes, as far as the table of pairs needs it. The token of the tier goes first.
 ///
@@ -54,9 +54,9 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     fn f64(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
-    /// Float64, by `small::AWAY` or `small::ODD`, in an environment that rounds toward zero.
+    /// Float64, by [`Mode::Away`](crate::vector::style::Mode) or `Mode::Odd`, in an environment that rounds toward zero.
     #[inline(always)]
-    fn f64_rounded<const MODE: u8>(self, _: M) -> Doubles<M> {
+    fn f64_rounded<R: RoundingMode>(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
     /// Float64 that float32 rounds as the numbers themselves.

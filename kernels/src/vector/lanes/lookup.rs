@@ -1,8 +1,7 @@
 //! Tables in registers, and how the codes of a source become indices of them.
 
-use super::LaneOps;
-use super::two;
-use crate::format::lut::{Choice, choice};
+use super::{LaneOps, two};
+use crate::format::lut::choice::{self, Choice};
 
 /// A table of `E` entries in registers.
 pub(crate) trait Entries<M: LaneOps, const E: usize>: Copy {

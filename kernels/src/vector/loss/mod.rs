@@ -11,4 +11,4 @@ pub(crate) use exactness::{Differs, Digits, Fraction, LossTest, Low, Never, Resi
 pub(crate) use lane::Lane;
 pub use law::{Loss, Losses, loss};
 pub(crate) use loops::{Loops, define_loops, pick_loops, test};
-pub(crate) use shape::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, LossTests, OVER, Shape};
+pub(crate) use shape::{Bits, Bounds, Ends, EndsAndOne, LossTests, One, Over, Shape, Tested, Three, Two};

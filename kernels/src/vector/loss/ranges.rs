@@ -9,10 +9,10 @@ use super::{
     exactness::Rounds,
     law::{Loss, half_goes_up, of_part},
 };
-use crate::vector::loss::shape::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, MOST, OVER, Range};
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Exact, PowerRange, Rounding, Rules},
+    vector::loss::shape::{Form, InRange, MOST, Range},
 };
 use edges::{last_at_most, of_magnitudes, overflow_edge, underflow_edge, whole_at_most};
 
@@ -86,7 +86,7 @@ impl Ranges {
 
     /// How a block is tested for these (merged) ranges, with the parameters of the test. A form is chosen only if there are loops for
     /// the width of the source and for `rounds`; otherwise the ranges themselves are tested.
-    pub(crate) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (usize, [InRange; MOST]) {
+    pub(crate) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (Form, [InRange; MOST]) {
         let mut numbers = [InRange::default(); MOST];
         let bits = 8 * from.alignment() as u32;
         let lane = u64::MAX >> (64 - bits);
@@ -108,7 +108,7 @@ impl Ranges {
             // Complex sources, which are rarely counted, test their three ranges one by one.
             [one, low, high] if ends(low, high) && rounds == Rounds::Never && !pairs => {
                 numbers[..3].copy_from_slice(&[number(low.first), number(high.first), InRange::new(one)]);
-                return (ENDS_AND_ONE, numbers);
+                return (Form::EndsAndOne, numbers);
             }
             [low, high]
                 if ends(low, high) && (matches!(rounds, Rounds::Never | Rounds::Fraction) || bits == 16) =>
@@ -121,10 +121,10 @@ impl Ranges {
                     // As good as symmetric.
                     numbers[0] =
                         InRange { mask: sign - 1, first: low.first.min(high.first - sign) - 1, span: 0 };
-                    return (OVER, numbers);
+                    return (Form::Over, numbers);
                 }
                 (numbers[0], numbers[1]) = (number(low.first), number(high.first));
-                return (ENDS, numbers);
+                return (Form::Ends, numbers);
             }
             // Everything below one code or above another, including the sign.
             [zero, rest @ .., negative]
@@ -137,12 +137,12 @@ impl Ranges {
             {
                 let high = rest.first().map_or(sign - 1, |range| range.first - 1);
                 (numbers[0], numbers[1]) = (number(zero.last + 1), number(high));
-                return (BOUNDS, numbers);
+                return (Form::Bounds, numbers);
             }
             [outside] if raw && is_int(from) && is_int(to) => {
                 let first = outside.last.wrapping_add(1) & lane;
                 numbers[0] = InRange { span: outside.first.wrapping_sub(first) & lane, ..number(first) };
-                return (BITS, numbers);
+                return (Form::Bits, numbers);
             }
             [over]
                 if bits == 64
@@ -152,7 +152,7 @@ impl Ranges {
                     && (rounds == Rounds::Never || fraction) =>
             {
                 numbers[0] = InRange { mask: over.mask, first: over.first - 1, span: 0 };
-                return (OVER, numbers);
+                return (Form::Over, numbers);
             }
             ranges => {
                 for (number, range) in numbers.iter_mut().zip(ranges) {
@@ -160,7 +160,7 @@ impl Ranges {
                 }
             }
         }
-        (self.len, numbers)
+        (Form::Ranges(self.len), numbers)
     }
 
     /// The codes of a narrower float target that all values out of range become (and all values that become zero, if `asked`), if only

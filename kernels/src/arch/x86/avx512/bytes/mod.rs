@@ -15,13 +15,14 @@ mod shapes;
 mod tables;
 mod widen;
 
-use crate::arch::x86::intrinsics::*;
 use crate::{
+    arch::x86::{ClampSigned, ClampUnsigned, Overflow, Overflows, Wrap, intrinsics::*},
     dtype::{DType, Encoding, Spec},
     format::{
         Format,
         data::Data,
-        lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
+        lut::{self, Codes, Lut, Of, Saturating, Set, Truncating, Wrapping, choice},
+        typed,
     },
     vector::{
         kernel::{Entry, KernelFn, Made},
@@ -29,6 +30,7 @@ use crate::{
         table::Found,
     },
 };
+use core::marker::PhantomData;
 use loads::{Bytes, Load, Packed};
 use lookup::{T64, T128, T256};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
@@ -82,18 +84,17 @@ enum WideShape {
     C64,
     F64,
     C128,
-    /// The answer to overflow: [`shapes::WRAP`] and its like.
-    I32(u8),
-    I64(u8),
+    I32(Overflow),
+    I64(Overflow),
 }
 
 impl Wide {
     /// `None`: integers of 16 bits, whose words are their own.
     const fn of(to: DType, saturate: bool) -> Option<Wide> {
         let overflow = match to.spec() {
-            _ if !saturate => shapes::WRAP,
-            Spec::Int { signed: true, .. } => shapes::SIGNED,
-            _ => shapes::UNSIGNED,
+            _ if !saturate => Overflow::Wrap,
+            Spec::Int { signed: true, .. } => Overflow::Signed,
+            _ => Overflow::Unsigned,
         };
         let (shape, results) = match to {
             DType::Int16 | DType::UInt16 => return None,
@@ -131,32 +132,31 @@ const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> Ker
 
 /// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
 const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
-    use shapes::{SIGNED, UNSIGNED, WRAP};
     match shape {
         WideShape::F64 => run::<L, Q, F64, E, 2>,
         WideShape::C128 => run::<L, Q, C128, E, 2>,
-        WideShape::I32(WRAP) => run::<L, Q, I32<WRAP>, E, 2>,
-        WideShape::I32(SIGNED) => run::<L, Q, I32<SIGNED>, E, 2>,
-        WideShape::I32(_) => run::<L, Q, I32<UNSIGNED>, E, 2>,
-        WideShape::I64(WRAP) => run::<L, Q, I64<WRAP>, E, 2>,
-        WideShape::I64(SIGNED) => run::<L, Q, I64<SIGNED>, E, 2>,
-        WideShape::I64(_) => run::<L, Q, I64<UNSIGNED>, E, 2>,
+        WideShape::I32(Overflow::Wrap) => run::<L, Q, I32<Wrap>, E, 2>,
+        WideShape::I32(Overflow::Signed) => run::<L, Q, I32<ClampSigned>, E, 2>,
+        WideShape::I32(Overflow::Unsigned) => run::<L, Q, I32<ClampUnsigned>, E, 2>,
+        WideShape::I64(Overflow::Wrap) => run::<L, Q, I64<Wrap>, E, 2>,
+        WideShape::I64(Overflow::Signed) => run::<L, Q, I64<ClampSigned>, E, 2>,
+        WideShape::I64(Overflow::Unsigned) => run::<L, Q, I64<ClampUnsigned>, E, 2>,
         WideShape::W16 | WideShape::F32 | WideShape::C64 => run::<L, Q, W16, E, 2>,
     }
 }
 
 /// The body of a target of a byte or less.
 const fn to_byte(from: Encoding, to: Encoding) -> KernelFn {
-    match lut::set_of(from.dtype()) {
-        set::TRUTH => narrow::<Bytes, Truth<T64, 1>, 64>(to),
-        set::FOUR | set::SIX => short(from, to, None),
+    match Set::of(from.dtype()) {
+        Some(Set::Truth) => narrow::<Bytes, Truth<T64, 1>, 64>(to),
+        Some(Set::Four | Set::Six) => short(from, to, None),
         _ => narrow::<Bytes, Direct<T256, 1>, 256>(to),
     }
 }
 
 /// The body of an integer of 16 bits.
 const fn to_integer_16(from: Encoding, to: Encoding) -> KernelFn {
-    if lut::set_of(from.dtype()) & set::SHORT != 0 {
+    if lut::is_in(from.dtype(), Set::SHORT) {
         short(from, to, Some(WideShape::W16))
     } else {
         // The sign of an integer of two bytes is no single bit.
@@ -193,15 +193,15 @@ pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found 
         return Found::Tabled;
     }
     let Some(Wide { shape, results }) = Wide::of(d, saturate) else { return Found::Tabled };
-    let set = lut::set_of(s);
+    let set = Set::of(s);
     let run = match (set, shape, results) {
-        _ if set & set::SHORT != 0 => short(from, to, Some(shape)),
-        (set::SIGNED, ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
-        (set::FNUZ, ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
-        (set::EXPONENTS, WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
-        (set::EXPONENTS, WideShape::C64, _) => run::<Bytes, Exponent, C64, 0, 2>,
-        (set::EXPONENTS, _, Results::Float32) => run::<Bytes, Exponent, W16, 0, 2>,
-        (set::INTEGERS, ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
+        _ if matches!(set, Some(Set::Four | Set::Six)) => short(from, to, Some(shape)),
+        (Some(Set::Signed), ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
+        (Some(Set::Fnuz), ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
+        (Some(Set::Exponents), WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
+        (Some(Set::Exponents), WideShape::C64, _) => run::<Bytes, Exponent, C64, 0, 2>,
+        (Some(Set::Exponents), _, Results::Float32) => run::<Bytes, Exponent, W16, 0, 2>,
+        (Some(Set::Integers), ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
         _ => wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape),
     };
     Found::Kernel(Entry { run, table: tables::to_wide(s, results) })
@@ -214,7 +214,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
         return entry;
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
-    let is_short = lut::set_of(S::DTYPE) & (set::SHORT | set::TRUTH) != 0;
+    let is_short = lut::is_in(S::DTYPE, &[Set::Four, Set::Six, Set::Truth]);
     match (D::DTYPE.size(), is_short) {
         (1, true) => Entry { run: to_byte(from, to), table: own::<S, D, 64, 1>(saturate) },
         (1, false) => Entry { run: to_byte(from, to), table: own::<S, D, 256, 1>(saturate) },
@@ -235,25 +235,25 @@ const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: boo
 /// The kernel that makes the words of a pair, whatever they are.
 pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16; 256]) -> Made {
     let (s, d) = (from.dtype(), to.dtype());
-    let set = lut::set_of(s);
+    let set = Set::of(s);
     if d.size() == 1 {
         let run = to_byte(from, to);
-        return if set & (set::SHORT | set::TRUTH) != 0 {
+        return if matches!(set, Some(Set::Four | Set::Six | Set::Truth)) {
             Made::new(run, Lut::<64, 1>::new(words, Codes::All))
         } else {
             Made::new(run, Lut::<256, 1>::new(words, Codes::All))
         };
     }
     let shape = Wide::of(d, saturate).map_or(WideShape::W16, |wide| wide.shape);
-    if set & set::SHORT != 0 {
+    if matches!(set, Some(Set::Four | Set::Six)) {
         return Made::new(short(from, to, Some(shape)), Lut::<64, 2>::new(words, Codes::All));
     }
     // Half as many codes are quicker, where positive and negative numbers are rounded alike.
-    if set == set::SIGNED && Codes::Magnitudes.tell(words) {
+    if set == Some(Set::Signed) && Codes::Magnitudes.tell(words) {
         let run = wide::<Bytes, Signed<T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Magnitudes));
     }
-    if set == set::FNUZ && Codes::Patched.tell(words) {
+    if set == Some(Set::Fnuz) && Codes::Patched.tell(words) {
         let run = wide::<Bytes, Fnuz<T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Patched));
     }
@@ -262,25 +262,28 @@ pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16;
 
 /// The kernels that extend or narrow integers of a byte.
 const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
-    use widen::{CLAMPED, SIGNED, SIGNED_4, TRUTH, UNSIGNED, UNSIGNED_4, Wide, widen as run};
-    const fn of<W: Wide>(from: u8) -> KernelFn {
+    use widen::{
+        ClampedBytes, Extended, SignedBytes, SignedNibbles, TruthBytes, UnsignedBytes, UnsignedNibbles, Wide,
+        widen as run,
+    };
+    const fn of<W: Wide>(from: Extended) -> KernelFn {
         match from {
-            SIGNED => run::<W, SIGNED>,
-            CLAMPED => run::<W, CLAMPED>,
-            UNSIGNED => run::<W, UNSIGNED>,
-            SIGNED_4 => run::<W, SIGNED_4>,
-            UNSIGNED_4 => run::<W, UNSIGNED_4>,
-            _ => run::<W, TRUTH>,
+            Extended::Signed => run::<W, SignedBytes>,
+            Extended::Clamped => run::<W, ClampedBytes>,
+            Extended::Unsigned => run::<W, UnsignedBytes>,
+            Extended::Signed4 => run::<W, SignedNibbles>,
+            Extended::Unsigned4 => run::<W, UnsignedNibbles>,
+            _ => run::<W, TruthBytes>,
         }
     }
     /// Integers that are never out of range.
-    const fn in_range<W: Wide>(from: u8) -> KernelFn {
+    const fn in_range<W: Wide>(from: Extended) -> KernelFn {
         match from {
-            SIGNED => run::<W, SIGNED>,
-            UNSIGNED => run::<W, UNSIGNED>,
-            SIGNED_4 => run::<W, SIGNED_4>,
-            UNSIGNED_4 => run::<W, UNSIGNED_4>,
-            _ => run::<W, TRUTH>,
+            Extended::Signed => run::<W, SignedBytes>,
+            Extended::Unsigned => run::<W, UnsignedBytes>,
+            Extended::Signed4 => run::<W, SignedNibbles>,
+            Extended::Unsigned4 => run::<W, UnsignedNibbles>,
+            _ => run::<W, TruthBytes>,
         }
     }
     if let Some(limits) = lut::limits_of(from, to, saturate) {
@@ -289,12 +292,12 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     }
     let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
     let from = match from {
-        DType::Bool => TRUTH,
-        DType::UInt8 => UNSIGNED,
-        DType::Int8 if loses_sign => CLAMPED,
-        DType::Int8 => SIGNED,
-        DType::UInt4 => UNSIGNED_4,
-        DType::Int4 if !loses_sign => SIGNED_4,
+        DType::Bool => Extended::Truth,
+        DType::UInt8 => Extended::Unsigned,
+        DType::Int8 if loses_sign => Extended::Clamped,
+        DType::Int8 => Extended::Signed,
+        DType::UInt4 => Extended::Unsigned4,
+        DType::Int4 if !loses_sign => Extended::Signed4,
         _ => return None,
     };
     Some(Entry::new(match (to, to.spec()) {
@@ -304,11 +307,11 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (DType::Float32, _) => in_range::<widen::F32>(from),
         (DType::Complex64, _) => in_range::<widen::C64>(from),
         // Those to float64 obey the environment, which is not worth looking at for four bits.
-        _ if matches!(from, SIGNED_4 | UNSIGNED_4) => return None,
+        _ if matches!(from, Extended::Signed4 | Extended::Unsigned4) => return None,
         (DType::Float64, _) => in_range::<widen::F64>(from),
         (DType::Complex128, _) => in_range::<widen::C128>(from),
-        (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
-        (DType::BFloat16, _) if from == TRUTH => run::<widen::BF16, TRUTH>,
+        (DType::Float16, _) if matches!(from, Extended::Truth) => run::<widen::F16, TruthBytes>,
+        (DType::BFloat16, _) if matches!(from, Extended::Truth) => run::<widen::BF16, TruthBytes>,
         _ => return None,
     }))
 }
