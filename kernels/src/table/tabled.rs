@@ -7,14 +7,13 @@
 //! of all pairs would be a tenth of the library. So tables are made when a plan first needs them, and kept ([`Kept`]): a few hundred
 //! bytes for each combination of pair, storage and rules that a program uses. Nothing is made or allocated when a cast runs.
 
-use crate::vector::kernel::Made;
 use crate::{
     arch::TierToken,
     dtype::{COUNT, DType, Encoding},
     exact::{Rules, decode, encode},
     format::{kept::Kept, lut, packed::Nibbles},
     vector::{
-        kernel::Entry,
+        kernel::{Entry, Made},
         table::{Found, Table},
     },
 };

@@ -24,7 +24,9 @@ mod work;
 
 pub(crate) use bf16::bf16;
 pub(crate) use blocks::{Blocks, Casts};
-pub(crate) use casts::{covers, define_families, define_integers, define_styles, rounded, rounds, run};
+pub(crate) use casts::{
+    Families, Loaded, common, covers, in_mode, rounded, rounds, run, small_in_mode, to_bytes,
+};
 pub(crate) use short::{bytes, padded_bits};
 pub(crate) use simd::{Simd, each};
 pub use work::Work;

@@ -24,6 +24,18 @@ pub(crate) enum Mode {
     Odd,
 }
 
+impl Mode {
+    /// The one for this mode among those in the order of the modes.
+    pub(crate) const fn pick<T: Copy>(self, [common, directed, away, odd]: [T; 4]) -> T {
+        match self {
+            Mode::Common => common,
+            Mode::Directed => directed,
+            Mode::Away => away,
+            Mode::Odd => odd,
+        }
+    }
+}
+
 typed! {
     /// A [`Mode`] as a parameter of a kernel.
     trait RoundingMode { MODE: Mode }
@@ -38,7 +50,7 @@ typed! {
 }
 
 /// The mode and the direction of the environment for a target of the kernels through float32 under rules. [`Mode::Away`] also serves
-/// toward zero where the increment is data ([`Data::sticky`](crate::format::data::Data::sticky)), and infinities that become NaN.
+/// toward zero where the increment is data, and infinities that become NaN.
 pub(crate) fn mode(to: DType, rules: &Rules) -> (Mode, Direction) {
     use Direction::{Down, NearestEven, TowardZero, Up};
     let (flavor, bits, exponent_bits) = match to.spec() {

@@ -109,9 +109,9 @@ fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
 ///
 /// As [`KernelFn`].
 unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let (encoder, signs, correction) = (data.encoder, data.signs, data.correction);
+    let (encoder, signs, correction) = (data.float.encoder, data.float.signs, data.rounding.correction);
     // NaN is above infinity.
-    let last_number = if data.infinity_is_nan != 0 { INFINITY - 1 } else { INFINITY };
+    let last_number = data.float.code.largest;
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
         let value = if magnitude > last_number { encoder.nan } else { encoder.limited(magnitude) };
@@ -129,7 +129,7 @@ unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
 /// As [`KernelFn`].
 unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let encoder = const { Encoder::new(float_spec(DType::Float16), false) };
-    let correction = data.correction;
+    let correction = data.rounding.correction;
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
         // A finite value is below what the encoder takes for infinity, so that the rule decides whether it becomes that.
@@ -149,7 +149,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
 ///
 /// As [`KernelFn`].
 unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let correction = data.correction;
+    let correction = data.rounding.correction;
     let encode = |x: u32| {
         let bias = correction.bias(x >> 16 & 1, (x as i32 >> 31) as u32, 0xFFFF);
         let rounded = x.wrapping_add(bias) >> 16;
@@ -190,7 +190,7 @@ impl Real for F32 {
     type Bits = u32;
     #[inline(always)]
     fn whole(self, data: &Data) -> u32 {
-        data.correction.whole32(self.0)
+        data.rounding.correction.whole32(self.0)
     }
 }
 
@@ -199,7 +199,7 @@ impl Real for F64 {
     type Bits = u64;
     #[inline(always)]
     fn whole(self, data: &Data) -> u64 {
-        data.correction.whole64(self.0)
+        data.rounding.correction.whole64(self.0)
     }
 }
 
@@ -238,7 +238,7 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
     let correction = match R::MODE {
         Mode::Away => const { Correction::new(Rounding::NearestAway) },
         Mode::Odd => Correction::TO_ODD,
-        _ => data.correction.as_direction(),
+        _ => data.rounding.correction.as_direction(),
     };
     // SAFETY: as the caller's; all branches write the codes of the target.
     unsafe {
@@ -253,17 +253,14 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
     }
 }
 
-/// From real numbers to complex ones: blocks of real parts, which the kernel of the common rules finds exact.
+/// From real numbers to complex ones: blocks of real parts, `P`, which the kernel of the common rules then finds exact.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let part = if matches!(data.to, DType::Complex64) { DType::Float32 } else { DType::Float64 };
-    let Some(first) = directed(S::DTYPE, part, data.rules.rounding) else {
-        unreachable!("{} to {part} is rounded", S::DTYPE)
-    };
-    let then = TABLE.get(part, data.to, data.rules.saturate).run;
+unsafe fn to_complex<S: Format, P: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let first = by_rule::<S, P>(data.rules.rounding);
+    let then = TABLE.get(P::DTYPE, data.to, data.rules.saturate).run;
     let mut block = [const { MaybeUninit::<u64>::uninit() }; BLOCK];
     for done in (0..n).step_by(BLOCK) {
         let count = BLOCK.min(n - done);
@@ -276,25 +273,27 @@ unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &D
     }
 }
 
-fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
-    fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
-        match rounding {
-            Rounding::NearestAway => to_parts::<S, D, Away>,
-            Rounding::ToOdd => to_parts::<S, D, Odd>,
-            _ => to_parts::<S, D, Directed>,
-        }
+/// The kernel of [`to_parts`] for a rule.
+fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
+    match rounding {
+        Rounding::NearestAway => to_parts::<S, D, Away>,
+        Rounding::ToOdd => to_parts::<S, D, Odd>,
+        _ => to_parts::<S, D, Directed>,
     }
+}
+
+fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
     fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float32 => Some(by_rule::<S, f32>(rounding)),
-            DType::Complex64 => Some(to_complex::<S>),
+            DType::Complex64 => Some(to_complex::<S, f32>),
             _ => None,
         }
     }
     fn to_any<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float64 => Some(by_rule::<S, f64>(rounding)),
-            DType::Complex128 => Some(to_complex::<S>),
+            DType::Complex128 => Some(to_complex::<S, f64>),
             _ => to_single::<S>(target, rounding),
         }
     }

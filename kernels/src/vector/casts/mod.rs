@@ -6,5 +6,6 @@ mod run;
 pub(crate) mod target;
 pub(crate) mod words;
 
-pub(crate) use families::{define_families, define_integers, define_styles};
+pub(crate) use families::{Families, common, in_mode, small_in_mode, to_bytes};
+pub(crate) use load::Loaded;
 pub(crate) use run::{covers, rounded, rounds, run};

@@ -9,13 +9,16 @@
 //! stores does the last, incomplete block with masks. Another one does the last whole block again, overlapping the one
 //! before; if there is no whole block, or the target is packed, one on the stack ([`padded`]).
 
-use super::{load, target::Target};
+use super::{
+    load::{self, Loaded},
+    target::Target,
+};
 use crate::format::words::shape;
 use crate::vector::style::{self, Mode};
 use crate::{
     dtype::{DType, Encoding, Spec},
     exact::{Rounding, Rules},
-    format::{Format, data::Data},
+    format::data::Data,
     vector::{
         Casts, bytes,
         kernel::{KernelFn, Rounded, Steps},
@@ -94,7 +97,7 @@ pub(crate) fn rounded(
 ///
 /// As [`KernelFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
+pub(crate) unsafe fn run<M: Casts, S: Loaded, T: Target<M>>(
     m: M,
     src: *const u8,
     dst: *mut u8,
@@ -133,7 +136,7 @@ pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn block<M: Casts, S: Format, T: Target<M>, const PART: bool>(
+unsafe fn block<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     m: M,
     src: *const u8,
     dst: *mut u8,

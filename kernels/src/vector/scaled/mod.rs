@@ -10,7 +10,7 @@ mod stages;
 mod steps;
 pub(crate) mod words;
 
-pub(crate) use define::{define_decoders, define_fused};
+pub(crate) use define::{Decoding, Fusing, decoder, fused};
 pub(crate) use define_loops::define_scaled;
 pub(crate) use plain::{amax, counts, powers};
 pub(crate) use registers::{

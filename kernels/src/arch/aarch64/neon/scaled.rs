@@ -4,8 +4,8 @@ use super::{
     super::packing::{nibbles, store_nibbles},
     simd::{Neon, neon_fn, operations},
 };
-use crate::dtype::{DType, Encoding};
 use crate::{
+    dtype::{DType, Encoding},
     format::{data::Data, lut::Saturating, *},
     vector::{
         self, Simd,
@@ -16,7 +16,7 @@ use crate::{
             table::To16,
             two, upper_halves,
         },
-        scaled::{List, Source, Words},
+        scaled::{self, Decoding, List, Source, Words},
     },
 };
 use bytemuck::must_cast as cast;
@@ -136,5 +136,40 @@ impl Source<Neon> for Integers {
 }
 
 crate::vector::scaled::define_scaled!(neon_fn, Neon);
-vector::scaled::define_fused!(neon_fn, Neon);
-vector::scaled::define_decoders!(Neon, Eight<F8E4M3FN>, Eight<F8E5M2>, Four<F4E2M1FN>, Four<I4>, Integers);
+
+impl Fusing for Neon {
+    neon_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    scaled::fused::<Neon>(from, to, step)
+}
+
+/// The sources of codes here.
+struct Sources;
+
+impl Decoding<Neon> for Sources {
+    type E4M3 = Eight<F8E4M3FN>;
+    type E5M2 = Eight<F8E5M2>;
+    type E2M1 = Four<F4E2M1FN>;
+    type Int4 = Four<I4>;
+    type Int8 = Integers;
+}
+
+/// See [`scaled::decoder`].
+pub(in crate::arch) fn decoder(from: Encoding, to: DType, step: Step) -> Option<Fused> {
+    scaled::decoder::<Neon, Sources>(from, to, step)
+}

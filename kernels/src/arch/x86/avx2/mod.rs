@@ -17,14 +17,18 @@ mod words;
 use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
-    dtype::{DType, Encoding, Flavor, Spec},
+    dtype::{DType, Encoding},
     exact::Rules,
     format::{data::Data, *},
+    vector::scaled::{Fused, Step},
     vector::{
-        self, Simd,
+        self, Families, Loaded, Simd,
         casts::target::Target,
         kernel::{Entry, KernelFn, Rounded, Steps},
         pairs::{is_copy, same_truth},
+        scaled::{Factors, Fusing, Source, Stage},
+        small::FloatFamily,
+        style::Mode,
         table::{self, Bytes, PackedTo, PairKernels, Row, Table, TierKernels, WIDE},
     },
 };
@@ -42,42 +46,37 @@ avx2_fn! {
     }
 }
 
-avx2_fn! {
-    /// # Safety
-    ///
-    /// As [`KernelFn`].
-    unsafe fn vector<S: Format, T: Target<Avx2>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { vector::run::<Avx2, S, T>(Avx2::new_unchecked(), src, dst, n, data, vector::<S, T>) }
+impl Families for Avx2 {
+    avx2_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
+        }
     }
 }
-
-vector::define_families!(vector, plain);
-vector::define_integers!(vector, to_bytes);
-vector::define_styles!(vector, vector, styled);
 
 const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
-    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, false, saturate) {
+    if let Some(kernel) = vector::casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, false, saturate) {
         return Some(kernel);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
-        return plain::<S>(D::DTYPE, saturate, false);
+        return vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, false);
     }
     wide::kernel::<S, D>(saturate)
 }
 
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
+    if let Some(kernel) = vector::casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
-    plain::<S>(D::DTYPE, saturate, true)
+    vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, true)
 }
 
 /// The kernel from a dtype of a byte.
@@ -145,9 +144,46 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
+    vector::rounded(
+        from,
+        to,
+        rules,
+        &TABLE,
+        vector::casts::words::rounded_kernel::<words::Tier>,
+        through_float32,
+    )
+}
+
+/// See [`vector::small_in_mode`].
+pub(super) fn small_in_mode<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {
+    vector::small_in_mode::<Avx2, S, F>(mode)
+}
+
+/// See [`vector::in_mode`].
+pub(super) fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
+    vector::in_mode::<Avx2, Avx2>(from, to, mode)
 }
 
 crate::vector::loss::define_loops!(may_lose, avx2_fn);
 crate::vector::scaled::define_scaled!(avx2_fn, Avx2);
-vector::scaled::define_fused!(avx2_fn, Avx2);
+
+impl Fusing for Avx2 {
+    avx2_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`vector::scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    vector::scaled::fused::<Avx2>(from, to, step)
+}

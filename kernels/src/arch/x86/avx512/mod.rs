@@ -19,14 +19,16 @@ mod words;
 use super::{avx2, copy::avx512 as copy, fine};
 use crate::{
     arch::{features::each_combination, scalar},
-    dtype::{DType, Encoding, Flavor, Spec},
+    dtype::{DType, Encoding},
     exact::Rules,
     format::{data::Data, *},
+    vector::scaled::{Fused, Step},
     vector::{
-        self, Simd,
+        self, Families, Loaded, Simd,
         casts::target::Target,
         kernel::{Entry, KernelFn, Rounded, Steps},
         pairs::{is_copy, same_truth},
+        scaled::{Factors, Fusing, Source, Stage},
         style::Mode,
         table::{self, Bytes, PackedTo, PairKernels, Row, Table, TierKernels, WIDE},
     },
@@ -45,28 +47,35 @@ avx512_fn! {
     }
 }
 
-/// The kernels of `vector`, for one combination of finer features.
-macro_rules! vector_kernels {
-    ($name:ident, $plain:ident, $function:ident, $simd:ty) => {
-        $function! {
-            /// # Safety
-            ///
-            /// As [`KernelFn`], and the CPU has the finer features too.
-            unsafe fn $name<S: Format, T: Target<$simd>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-                // SAFETY: as the caller's.
-                unsafe { vector::run::<$simd, S, T>(<$simd>::new_unchecked(), src, dst, n, data, $name::<S, T>) }
-            }
+/// The registers of the tier, with permutations of bytes, and with the conversion to bfloat16.
+type Plain = Avx512<false, false>;
+type Permuting = Avx512<true, false>;
+type Converting = Avx512<false, true>;
+
+impl Families for Avx512<false, false> {
+    avx512_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
-
-        vector::define_families!($name, $plain);
-    };
+    }
 }
-vector_kernels!(vector, plain, avx512_fn, Avx512<false, false>);
-vector_kernels!(vector_vbmi, plain_vbmi, vbmi_fn, Avx512<true, false>);
-vector_kernels!(vector_bf16, plain_bf16, bf16_fn, Avx512<false, true>);
-
-vector::define_integers!(vector, to_bytes);
-vector::define_styles!(vector, vector_vbmi, styled);
+impl Families for Avx512<true, false> {
+    vbmi_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
+        }
+    }
+}
+impl Families for Avx512<false, true> {
+    bf16_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
+        }
+    }
+}
 
 /// The kernel of a pair that needs no feature beyond the tier's, if `vector` covers the pair and this one is faster.
 const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
@@ -76,7 +85,7 @@ const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = wide::preferred(from, to) {
         return Some(kernel);
     }
-    words::kernel(from, to, false, saturate)
+    vector::casts::words::kernel::<words::Tier>(from, to, false, saturate)
 }
 
 /// Whether the kernel of a pair is that of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ by its
@@ -102,8 +111,8 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
     if vector::covers(from, to) {
         // Bytes are all that VBMI packs.
         return match to.size() {
-            1 => plain_vbmi::<S>(to, saturate, false),
-            _ => plain::<S>(to, saturate, false),
+            1 => vector::common::<Permuting>(from, to, saturate, false),
+            _ => vector::common::<Plain>(from, to, saturate, false),
         };
     }
     wide::kernel::<S, D>(saturate)
@@ -112,21 +121,26 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
 /// The kernel of a pair that gains by the conversion of BF16.
 const fn converted(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
-        (DType::Float32, DType::BFloat16) => plain_bf16::<f32>(to, true, false),
-        (DType::Float16, DType::BFloat16) => plain_bf16::<half::f16>(to, true, false),
+        // Constants: a program links these two kernels and no others of the family.
+        (DType::Float32, DType::BFloat16) => {
+            const { vector::common::<Converting>(DType::Float32, DType::BFloat16, true, false) }
+        }
+        (DType::Float16, DType::BFloat16) => {
+            const { vector::common::<Converting>(DType::Float16, DType::BFloat16, true, false) }
+        }
         _ => None,
     }
 }
 
 /// The kernels of packed storage, with VBMI.
 const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
+    if let Some(kernel) = vector::casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
-    plain_vbmi::<S>(D::DTYPE, saturate, true)
+    vector::common::<Permuting>(S::DTYPE, D::DTYPE, saturate, true)
 }
 
 /// The kernel from a dtype of a byte.
@@ -213,14 +227,45 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    vector::rounded(from, to, rules, &TABLES[fine::combination() as usize], words::rounded, through_float32)
+    vector::rounded(
+        from,
+        to,
+        rules,
+        &TABLES[fine::combination() as usize],
+        vector::casts::words::rounded_kernel::<words::Tier>,
+        through_float32,
+    )
 }
 
-/// See [`styled`]; the kernel is one that this CPU has.
+/// See [`vector::in_mode`]; the kernel is one that this CPU has.
 fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
-    if to.size() == 1 && !fine::found().vbmi { avx2::styled(from, to, mode) } else { styled(from, to, mode) }
+    if to.size() == 1 && !fine::found().vbmi {
+        avx2::through_float32(from, to, mode)
+    } else {
+        vector::in_mode::<Plain, Permuting>(from, to, mode)
+    }
 }
 
 crate::vector::loss::define_loops!(may_lose, avx512_fn);
 crate::vector::scaled::define_scaled!(avx512_fn, Avx512<false, false>);
-vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>);
+
+impl Fusing for Permuting {
+    vbmi_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`vector::scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    vector::scaled::fused::<Permuting>(from, to, step)
+}

@@ -26,6 +26,7 @@ use crate::{
         *,
     },
     vector::{
+        self,
         kernel::{KernelFn, Rounded},
         style::{Away, Common, Directed, Mode, Odd, RoundingMode},
     },
@@ -91,9 +92,9 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16, Wide<f16>, super::to_bytes::<f16>();
-    bf16, Wide<bf16>, super::to_bytes::<bf16>();
-    f32, Wide<f32>, super::to_bytes::<f32>();
+    f16, Wide<f16>, vector::to_bytes::<super::Plain, f16>();
+    bf16, Wide<bf16>, vector::to_bytes::<super::Plain, bf16>();
+    f32, Wide<f32>, vector::to_bytes::<super::Plain, f32>();
     f64, f64, to_bytes::<f64>();
 );
 

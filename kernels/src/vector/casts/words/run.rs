@@ -14,9 +14,11 @@
 //! float16 and the floats with 5 exponent bits share an exponent: all results are normal, or subnormal like their sources
 //! ([`same_exponent`], [`upper_halves`]).
 
-use crate::format::words::{Shape, Words};
-use crate::vector::{Casts, padded_bits};
-use crate::{format::data::Data, vector::kernel::KernelFn};
+use super::pairs::Pair;
+use crate::{
+    format::{data::Data, words::Words},
+    vector::{Casts, kernel::KernelFn, padded_bits},
+};
 
 /// Lanes of 16 bits: what the kernels here ask of a tier beyond [`Casts`]. Two registers are a block.
 ///
@@ -68,12 +70,6 @@ pub(crate) trait Lanes16: Casts {
     fn any_from_or_above(self, x: Self::V, first: u8, count: u8, abs: Self::V, than: Self::V) -> bool;
     /// `a ^ (b & mask)`
     fn xor_masked(self, a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
-}
-
-/// A kernel here: its const parameters.
-pub(crate) trait Pair {
-    const SHAPE: Shape;
-    const PACKED: bool;
 }
 
 /// The magnitude of infinity in the source.
@@ -196,7 +192,7 @@ fn signed<M: Lanes16, P: Pair>(m: M, codes: M::V, x: [M::V; 2]) -> M::V {
 unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes: M::V, n: usize) {
     // SAFETY: as the caller's.
     unsafe {
-        match (P::PACKED, P::SHAPE.bits) {
+        match (P::SHAPE.packed, P::SHAPE.bits) {
             (true, 4) => m.store_packed::<4, PART>(dst, codes, n),
             (true, 6) => m.store_packed::<6, PART>(dst, codes, n),
             _ => m.store_8::<PART>(dst, codes, n),
@@ -206,7 +202,7 @@ unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes
 
 /// Where a block from element `i` on is stored.
 const fn place<P: Pair>(i: usize) -> usize {
-    if P::PACKED { i / 8 * P::SHAPE.bits as usize } else { i }
+    if P::SHAPE.packed { i / 8 * P::SHAPE.bits as usize } else { i }
 }
 
 /// Elements that go one way after a block that could not be fast.
@@ -226,7 +222,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
     data: &Data,
     whole: KernelFn,
 ) {
-    let w = &data.words[(P::SHAPE.mantissa == 10) as usize];
+    let w = &data.float.words[(P::SHAPE.mantissa == 10) as usize];
     let mut i = 0;
     // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
     // is a kernel of the same pair.
@@ -289,7 +285,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
         if i == n {
             return;
         }
-        if M::MASKED || (i > 0 && !P::PACKED) {
+        if M::MASKED || (i > 0 && !P::SHAPE.packed) {
             let count = n - i;
             if !M::MASKED {
                 i = n - M::BLOCK;
@@ -303,7 +299,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
             };
             store::<M, P, true>(m, dst.add(place::<P>(i)), signed::<M, P>(m, codes, x), count);
         } else {
-            let bits = const { if P::PACKED { P::SHAPE.bits as usize } else { 8 } };
+            let bits = const { if P::SHAPE.packed { P::SHAPE.bits as usize } else { 8 } };
             let (src, dst) = (src.add(2 * i), dst.add(place::<P>(i)));
             padded_bits::<M>(m, whole, M::BLOCK, 16, bits, src, dst, n - i, data);
         }
