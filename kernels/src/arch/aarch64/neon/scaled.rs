@@ -16,7 +16,7 @@ use crate::{
             table::To16,
             two, upper_halves,
         },
-        scaled::{self, Decoding, List, Source, Words},
+        scaled::{self, Decoding, Factors, Fused, Fusing, List, Source, Stage, Step, Words},
     },
 };
 use bytemuck::must_cast as cast;
