@@ -58,7 +58,7 @@ pub(crate) use define_families;
 /// that are not the common one, `[in the direction, ties away][wrapping, saturating to signed, to unsigned]`.
 macro_rules! define_integers {
     ($run:ident, $integers:ident) => {
-        const fn $integers<S: Format>() -> [[KernelFn; 3]; 2] {
+        pub(super) const fn $integers<S: Format>() -> [[KernelFn; 3]; 2] {
             use crate::vector::{
                 casts::target::*,
                 style::{DIRECTED, TIES},

@@ -7,7 +7,7 @@ macro_rules! define_fused {
             /// # Safety
             ///
             /// As [`FusedFn`](crate::vector::scaled::FusedFn).
-            unsafe fn scale_blocks<S: vector::scaled::Source<$simd>, W: vector::scaled::Stage<$simd>>(
+            unsafe fn scale_blocks<S: $crate::vector::scaled::Source<$simd>, W: $crate::vector::scaled::Stage<$simd>>(
                 src: *const u8,
                 dst: *mut u8,
                 n: usize,
@@ -17,8 +17,8 @@ macro_rules! define_fused {
             ) {
                 // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
                 unsafe {
-                    let m = <$simd as vector::Simd>::new_unchecked();
-                    vector::scaled::run::<$simd, S, W>(m, src, dst, n, run, factors, data)
+                    let m = <$simd as $crate::vector::Simd>::new_unchecked();
+                    $crate::vector::scaled::run::<$simd, S, W>(m, src, dst, n, run, factors, data)
                 }
             }
         }

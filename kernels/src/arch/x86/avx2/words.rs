@@ -36,7 +36,7 @@ avx2_fn! {
     }
 }
 
-define_words!(run, run, run_rounded, super::styled);
+define_words!(run, run, run_rounded, super::families::styled);
 
 /// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
 static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

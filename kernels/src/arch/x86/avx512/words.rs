@@ -52,7 +52,7 @@ avx512_fn! {
     }
 }
 
-define_words!(run, run_vbmi, run_rounded, super::through_float32);
+define_words!(run, run_vbmi, run_rounded, super::families::through_float32);
 
 /// Whether the kernel of a pair has permutations of bytes.
 pub(super) const fn permutes(from: DType, to: DType) -> bool {

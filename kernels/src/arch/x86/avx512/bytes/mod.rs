@@ -21,7 +21,7 @@ use crate::{
     format::{
         Format,
         data::Data,
-        lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
+        lut::{self, Codes, Lut, Of, Saturating, Wrapping, choice, set},
     },
     vector::{
         kernel::{Entry, KernelFn, Made},

@@ -1,6 +1,10 @@
 //! Targets: how lanes are stored.
 
-use super::*;
+use super::{lanes::Lanes, units::mask};
+use crate::arch::x86::intrinsics::*;
+use crate::format::data::Data;
+use core::marker::PhantomData;
+use num_complex::Complex;
 
 /// An element type on the destination's side.
 pub(super) trait Target {
