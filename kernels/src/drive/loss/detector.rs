@@ -10,7 +10,7 @@ use crate::vector::loss::{
 use crate::{
     dtype::{DType, Encoding, Flavor, FloatSpec, Spec},
     exact::{Rules, hub::parts_fit},
-    route::Kernel,
+    route::{Kernel, Streaming},
 };
 
 /// A kernel and the tests of its pair: a cast that detects its losses.
@@ -126,7 +126,7 @@ impl LossDetector {
 
     /// The same, with non-temporal stores as `streaming` says.
     #[must_use]
-    pub fn with_streaming(self, streaming: crate::Streaming) -> LossDetector {
+    pub fn with_streaming(self, streaming: Streaming) -> LossDetector {
         LossDetector { kernel: self.kernel.with_streaming(streaming), ..self }
     }
 

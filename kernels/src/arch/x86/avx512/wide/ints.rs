@@ -6,7 +6,7 @@
 
 use super::{
     lanes::{Lanes, NEAREST, join},
-    targets::store_32,
+    units::store_32,
 };
 use crate::arch::x86::intrinsics::*;
 use crate::arch::x86::{AWAY, COMMON, DIRECTED, env};

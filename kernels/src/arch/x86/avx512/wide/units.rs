@@ -1,4 +1,4 @@
-//! Loads of units.
+//! Loads and stores of units.
 
 use crate::arch::x86::intrinsics::*;
 
@@ -28,5 +28,17 @@ pub(super) unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize)
     unsafe {
         let p = p.wrapping_add(64 * k).cast();
         if PART { _mm512_maskz_loadu_epi64(mask(n, 8 * k) as u8, p) } else { _mm512_loadu_si512(p.cast()) }
+    }
+}
+
+#[inline(always)]
+pub(super) unsafe fn store_32<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
+    // SAFETY: as of `Target::store`.
+    unsafe {
+        if PART {
+            _mm512_mask_storeu_epi32(p.cast(), mask(n, 0), x)
+        } else {
+            _mm512_storeu_si512(p.cast(), x)
+        }
     }
 }
