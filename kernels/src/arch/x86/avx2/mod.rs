@@ -1,6 +1,6 @@
 //! The tier `avx2`.
 //!
-//! `direct` names the kernels that are written for it, which are those of almost all pairs. The few others are the plain loop of the
+//! `table` names the kernels that are written for it, which are those of almost all pairs. The few others are the plain loop of the
 //! scalar tier, compiled anew for the tier's instructions: its bodies have no branches, and the compiler makes vector code of
 //! them.
 
