@@ -1,7 +1,7 @@
 //! One resolved cast. Plans enter the kernels here; a plan that detects losses enters through [`LossDetector`](crate::LossDetector),
 //! which runs these, and one of views through the strided casts.
 //!
-//! What a call does is a [`Route`], which is resolved when the kernel is made; `run` runs it, `environment` knows which kernels the
+//! What a call does is a [`Route`], which is resolved when the kernel is made; `drive` runs it, `environment` knows which kernels the
 //! floating-point environment may change.
 
 use crate::{

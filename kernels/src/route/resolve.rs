@@ -12,7 +12,7 @@
 //! by block ([`drive`](crate::drive::blocks)), so that the data between two stages stays in the first-level cache.
 //!
 //! Rules are compared with the common ones after [`Rules::canonical`]. Under common rules the table of the tier selects the kernel.
-//! Under other rules `rounded` of the [`Backend`](crate::arch::Backend) does or, for a source of at most a byte, a table of its results that is made with the plan.
+//! Under other rules `rounded` of the `Backend` does or, for a source of at most a byte, a table of its results that is made with the plan.
 
 use crate::{
     arch::{Tier, TierToken},

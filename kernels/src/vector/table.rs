@@ -1,7 +1,7 @@
 //! The cross product: for each tier, overflow rule, source and target, a kernel.
 //!
 //! Rules that are not common (`exact::Rules`) do not multiply the pairs: they are numbers in the data of a kernel, or select one of a
-//! few styles of its body through `rounded` of a [`Backend`](crate::arch::Backend).
+//! few styles of its body through `rounded` of a `Backend`.
 
 use crate::{
     dtype::{COUNT, DType, Encoding},

@@ -233,8 +233,6 @@ pub(super) mod avx2;
 #[cfg(feature = "avx512")]
 pub(super) mod avx512;
 mod copy;
-#[cfg(all(test, miri))]
-mod ends;
 #[cfg(not(miri))]
 mod env;
 mod fine;
@@ -247,6 +245,8 @@ mod packing;
 mod short;
 mod stream;
 mod swap;
+#[cfg(all(test, miri))]
+mod tests;
 mod turn;
 
 #[cfg(miri)]

@@ -3,7 +3,7 @@
 use crate::{
     dtype::{DType, Encoding, Flavor, FloatSpec, Spec},
     exact::{Rules, hub::parts_fit},
-    route::Kernel,
+    route::{Kernel, Streaming},
     vector::loss::{
         Loss,
         exactness::Rounds,
@@ -131,7 +131,7 @@ impl LossDetector {
 
     /// The same, with non-temporal stores as `streaming` says.
     #[must_use]
-    pub fn with_streaming(self, streaming: crate::Streaming) -> LossDetector {
+    pub fn with_streaming(self, streaming: Streaming) -> LossDetector {
         LossDetector { kernel: self.kernel.with_streaming(streaming), ..self }
     }
 

@@ -130,7 +130,7 @@ macro_rules! methods {
             fn try_from(value: $from) -> Result<Self, IntRangeError> {
                 let narrow = <$repr>::try_from(value).ok();
                 narrow.and_then(Self::new).ok_or_else(|| {
-                    IntRangeError::new(value, <Self as crate::Element>::DTYPE, Self::MIN.get() as i8, Self::MAX.get() as u8)
+                    IntRangeError::new(value, <Self as crate::dtype::Element>::DTYPE, Self::MIN.get() as i8, Self::MAX.get() as u8)
                 })
             }
         }

@@ -2,7 +2,7 @@
 //!
 //! A register has no type of its own: an operation says how wide its lanes are. Those without a letter are bits or wrapping
 //! integers; `u`, `i` and `f` are unsigned, signed, and IEEE binary floats. Masks are lanes of all ones or all zeros.
-//! "In the direction" means that of the floating-point environment ([`crate::drive::fpenv`]): only operations named `_env` round in it.
+//! "In the direction" means that of the floating-point environment (`fpenv`): only operations named `_env` round in it.
 //! All others are exact, or say how they round.
 //!
 //! The methods with bodies are compositions that a tier overrides where it has something shorter.

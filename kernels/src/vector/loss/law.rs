@@ -11,7 +11,7 @@
 //! their ends from the formats, without reading any element. Whether a value in range is rounded also follows from its code (the low
 //! bits of a float, the significant bits of an integer) or, for narrow sources, from casting the result back. So a buffer is tested
 //! block by block: `loops` counts the codes in the ranges in vector code, after the cast of the same block, which is not changed;
-//! `detector` resolves the tests, and `run` iterates over the blocks.
+//! `drive::loss` resolves the tests, and iterates over the blocks.
 //!
 //! # Departures
 //!

@@ -7,8 +7,10 @@ use super::{
 use crate::{
     dtype::{DType, Encoding},
     format::data::Data,
-    vector::scaled::{Fused, FusedFn, Product, Step},
-    vector::{casts::target::F32, scaled::Factors},
+    vector::{
+        casts::target::F32,
+        scaled::{Factors, Fused, FusedFn, Product, Step},
+    },
 };
 use half::bf16;
 

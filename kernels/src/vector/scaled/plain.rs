@@ -60,7 +60,7 @@ fn amax_of<const BYTES: usize, C: Code<BYTES>, const RUN: usize>(x: &[[u8; BYTES
     }
 }
 
-/// [`ScaledLoops::powers`](crate::drive::scaled::ScaledLoops::powers)
+/// `ScaledLoops::powers`.
 #[inline(always)]
 pub(crate) fn powers(amaxes: &[u32], rule: PowerRule, codes: &mut [u8], factors: &mut [f32]) {
     for ((amax, code), factor) in amaxes.iter().zip(codes).zip(factors) {
@@ -74,7 +74,7 @@ pub(crate) fn powers(amaxes: &[u32], rule: PowerRule, codes: &mut [u8], factors:
     }
 }
 
-/// [`ScaledLoops::counts`](crate::drive::scaled::ScaledLoops::counts)
+/// `ScaledLoops::counts`.
 #[inline(always)]
 pub(crate) fn counts(x: &[Word], q: &[Word], [max, tiny]: [f32; 2]) -> [u32; 3] {
     let (max, tiny) = (max.to_bits(), tiny.to_bits());

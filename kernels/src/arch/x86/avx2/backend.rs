@@ -1,6 +1,10 @@
 //! What the tier `avx2` offers.
 
-use super::{SCALED, TABLE, decoder, entry, fused, loops, rounded};
+use super::{
+    bytes::scaled::{decoder, fused},
+    families::SCALED,
+    table::{TABLE, entry, loops, rounded},
+};
 pub(in crate::arch) use crate::arch::x86::run_work;
 use crate::{
     arch::{

@@ -43,7 +43,7 @@ impl WordKernels for Tier {
         }
     }
     fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {
-        super::small_in_mode::<S, F>(mode)
+        super::families::small_in_mode::<S, F>(mode)
     }
 }
 

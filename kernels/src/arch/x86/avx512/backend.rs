@@ -1,6 +1,11 @@
 //! What the tier `avx512` offers: without permutations of bytes (VBMI), what `avx2` does with these.
 
-use super::{SCALED, TABLES, avx2, decoder, entry, fine, fused, loops, products, rounded};
+use super::{
+    super::{avx2, fine},
+    bytes::scaled::{decoder, fused, products},
+    families::SCALED,
+    table::{TABLES, entry, loops, rounded},
+};
 /// The vectors of AVX2 are enough, so the machine code is there once for both tiers.
 pub(in crate::arch) use crate::arch::x86::run_work;
 use crate::format::words::shape;

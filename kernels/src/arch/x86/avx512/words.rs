@@ -1,6 +1,9 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
-use super::{avx2, fine, simd::Avx512};
+use super::{
+    super::{avx2, fine},
+    simd::Avx512,
+};
 use crate::{
     arch::x86::intrinsics::*,
     dtype::DType,

@@ -1,10 +1,20 @@
 //! Sources of 8 and 6 bits to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
 
-use super::{lookup::shuffled, *};
-use crate::format::lut::{
-    Fold, Folded, Rule,
-    folds::{self, Folds},
-    rules::{self, Ruled},
+use super::{
+    blocks::{BLOCK, for_each_block, load, store},
+    lookup::shuffled,
+};
+use crate::{
+    arch::x86::{avx2::simd::Avx2, intrinsics::*},
+    format::{
+        data::Data,
+        lut::{
+            Fold, Folded, Rule,
+            folds::{self, Folds},
+            rules::{self, Ruled},
+        },
+    },
+    vector::{Simd, kernel::KernelFn, padded_bits},
 };
 
 /// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are

@@ -5,7 +5,8 @@
 //! all the same. Therefore entries are differences ([`Codes::Differences`](crate::format::lut::Codes)): all that is found for an index
 //! is put together by `^`. That takes more instructions than blends of the parts do, but of a kind that more units execute.
 
-use super::*;
+use crate::arch::x86::intrinsics::*;
+use crate::format::lut::Lut;
 
 /// The planes of 32 indices below `E`; of 16 the upper bits of an index are ignored, of 64 the two highest.
 ///

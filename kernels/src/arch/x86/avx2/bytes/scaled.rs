@@ -1,9 +1,20 @@
 //! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
-use super::{super::simd::Avx2, shapes::dwords, *};
+use super::{
+    super::simd::Avx2,
+    blocks::load,
+    shapes::{F32, Shape as _, dwords},
+    sources::{self, Last, Shifted, Table},
+};
+use crate::vector::Simd;
+use crate::vector::scaled::Factors;
+use crate::vector::scaled::Fusing;
+use crate::vector::scaled::Stage;
 use crate::{
-    vector::scaled::{self, Decoding, Source},
-    vector::scaled::{Fused, Step},
+    arch::x86::intrinsics::*,
+    dtype::{DType, Encoding},
+    format::data::Data,
+    vector::scaled::{self, Decoding, Fused, Source, Step},
 };
 use core::marker::PhantomData;
 
@@ -51,6 +62,27 @@ impl Source<Avx2> for Ints {
             })
         }
     }
+}
+
+impl Fusing for Avx2 {
+    avx2_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    scaled::fused::<Avx2>(from, to, step)
 }
 
 /// The sources of codes here.

@@ -4,8 +4,18 @@
 //! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
-use super::{super::convert::to_f16, *};
-use crate::{arch::x86::env, vector::style::Common};
+use super::super::convert::to_f16;
+use crate::arch::x86::ClampSigned;
+use crate::arch::x86::ClampUnsigned;
+use crate::arch::x86::Overflow;
+use crate::arch::x86::Overflows;
+use crate::arch::x86::Wrap;
+use crate::{
+    arch::x86::{env, intrinsics::*},
+    format::data::Data,
+    vector::style::Common,
+};
+use core::marker::PhantomData;
 
 /// The vectors of a target.
 pub(super) trait Shape {

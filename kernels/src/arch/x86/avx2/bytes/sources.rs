@@ -1,13 +1,14 @@
 //! From 32 source bytes to 16-bit words of their results ([`Words`]).
 
-use super::{
-    lookup::{look_up, shuffled},
-    *,
-};
+use super::lookup::{look_up, shuffled};
+use crate::arch::x86::intrinsics::*;
+use crate::format::lut::{Codes, Lut};
+use crate::format::typed;
 use crate::format::{
     linear::{Ends, Entry, Line, Top},
     lut::Magnitudes,
 };
+use core::marker::PhantomData;
 
 /// How words are made of source bytes.
 pub(super) trait Source {

@@ -1,12 +1,18 @@
 //! The data of the common rules that many targets share: rows of those of a source.
 
-use super::*;
 use crate::{
     dtype::COUNT,
     format::{
         linear::{self, Ends, EndsOf, Line},
         lut::{Magnitudes, MagnitudesOf, Set, count, is_in, places},
         *,
+    },
+};
+use crate::{
+    dtype::DType,
+    format::{
+        Format,
+        lut::{Lut, Of, Saturating, Truncating, Words, Wrapping, choice},
     },
 };
 

@@ -3,7 +3,18 @@
 //!
 //! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
 
-use super::{shapes::put, *};
+use super::shapes::put;
+use crate::arch::x86::Overflow;
+use crate::arch::x86::Overflows;
+use crate::arch::x86::intrinsics::*;
+use crate::format::typed;
+use crate::vector::Simd;
+use crate::{
+    arch::x86::avx2::simd::Avx2,
+    format::{data::Data, lut},
+    vector::short::padded,
+};
+use core::marker::PhantomData;
 
 /// What is extended.
 #[derive(Clone, Copy, PartialEq, Eq)]

@@ -17,7 +17,16 @@
 //! that may be done before. All other steps are exact. Floats: see [`past_tie`]; to
 //! odd, the last bit is set if the float is not the same converted back.
 
-use super::*;
+use super::{
+    targets::{pack_8, pack_16},
+    units::{Lanes, even_32},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::vector::style::Common;
+use crate::vector::style::Mode;
+use crate::vector::style::RoundingMode;
+use crate::{arch::x86::env, format::data::Data};
+use core::marker::PhantomData;
 
 #[derive(Clone, Copy)]
 pub(super) struct F32<R: RoundingMode>(pub __m256, pub PhantomData<R>);

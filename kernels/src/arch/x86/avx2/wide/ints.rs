@@ -18,7 +18,18 @@
 //! only if at least half of the way to it is lost, for less than the whole way is. *To odd*: the last bit is set if anything
 //! is lost.
 
-use super::*;
+use super::{
+    floats::F64,
+    targets::{pack_8, pack_16, pack_words},
+    units::{Lanes, even_32, in_order, pairs_in_order},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::vector::style::Common;
+use crate::vector::style::Directed;
+use crate::vector::style::Mode;
+use crate::vector::style::RoundingMode;
+use crate::{arch::x86::env, format::data::Data};
+use core::marker::PhantomData;
 
 #[derive(Clone, Copy)]
 pub(super) struct I32<R: RoundingMode>(pub __m256i, pub PhantomData<R>);

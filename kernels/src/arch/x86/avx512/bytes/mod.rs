@@ -16,13 +16,12 @@ mod tables;
 mod widen;
 
 use crate::{
-    arch::x86::{ClampSigned, ClampUnsigned, Overflow, Overflows, Wrap, intrinsics::*},
+    arch::x86::{ClampSigned, ClampUnsigned, Overflow, Wrap, intrinsics::*},
     dtype::{DType, Encoding, Spec},
     format::{
         Format,
         data::Data,
-        lut::{self, Codes, Lut, Of, Saturating, Set, Truncating, Wrapping, choice},
-        typed,
+        lut::{self, Codes, Lut, Of, Saturating, Set, Wrapping, choice},
     },
     vector::{
         kernel::{Entry, KernelFn, Made},
@@ -30,7 +29,6 @@ use crate::{
         table::Found,
     },
 };
-use core::marker::PhantomData;
 use loads::{Bytes, Load, Packed};
 use lookup::{T64, T128, T256};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};

@@ -1,7 +1,13 @@
 //! From 64 source bytes to the planes of their results.
 
-use super::{lookup::Table, *};
-use crate::format::lut::choice::{self, Choice};
+use super::lookup::Table;
+use crate::{
+    arch::x86::intrinsics::*,
+    format::lut::{
+        Lut,
+        choice::{self, Choice},
+    },
+};
 
 /// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
 pub(super) trait Planes<const E: usize, const P: usize>: Copy {

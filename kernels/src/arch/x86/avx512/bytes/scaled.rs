@@ -1,9 +1,25 @@
 //! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
-use super::{super::simd::Avx512, shapes::upper_halves, *};
+use super::{
+    super::simd::Avx512,
+    loads::{Bytes, Load, Packed},
+    lookup::{T64, T128},
+    planes::{Direct, Planes, Signed},
+    run,
+    shapes::{F32, W16, upper_halves},
+};
+use crate::vector::Simd;
+use crate::vector::scaled::Factors;
+use crate::vector::scaled::Fusing;
+use crate::vector::scaled::Stage;
 use crate::{
-    vector::scaled::{self, Decoding, Source},
-    vector::scaled::{Fused, Step},
+    arch::x86::intrinsics::*,
+    dtype::{DType, Encoding},
+    format::{data::Data, lut::Lut},
+    vector::{
+        kernel::KernelFn,
+        scaled::{self, Decoding, Fused, Source, Step},
+    },
 };
 use core::marker::PhantomData;
 
@@ -56,6 +72,27 @@ impl Source<Token> for Ints {
 pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<KernelFn> {
     let covered = matches!(from.dtype(), DType::Float8E4M3FN | DType::Float8E5M2);
     (covered && to == Encoding::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
+}
+
+impl Fusing for Token {
+    vbmi_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    scaled::fused::<Token>(from, to, step)
 }
 
 /// The sources of codes here.

@@ -1,6 +1,5 @@
 //! The tables of the common rules that many targets share: rows of those of a source.
 
-use super::*;
 use crate::{
     dtype::COUNT,
     format::{
@@ -10,6 +9,13 @@ use crate::{
             count, is_in, places,
         },
         *,
+    },
+};
+use crate::{
+    dtype::DType,
+    format::{
+        Format,
+        lut::{Lut, Of, Saturating, Truncating},
     },
 };
 

@@ -2,7 +2,11 @@
 //!
 //! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
 
-use super::{shapes::first, *};
+use super::shapes;
+use super::shapes::first;
+use crate::arch::x86::intrinsics::*;
+use crate::format::typed;
+use crate::format::{data::Data, lut};
 
 /// What is extended.
 #[derive(Clone, Copy, PartialEq, Eq)]

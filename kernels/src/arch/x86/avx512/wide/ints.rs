@@ -6,9 +6,13 @@
 
 use super::{
     lanes::{Lanes, NEAREST, join},
-    targets::store_32,
-    *,
+    units::store_32,
 };
+use crate::arch::x86::env;
+use crate::arch::x86::intrinsics::*;
+use crate::vector::style::Mode;
+use crate::vector::style::RoundingMode;
+use core::marker::PhantomData;
 
 #[derive(Clone, Copy)]
 pub(super) struct I32<R: RoundingMode>(pub __m512i, pub PhantomData<R>);

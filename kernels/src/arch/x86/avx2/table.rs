@@ -1,0 +1,120 @@
+//! Which kernel takes a pair.
+
+use super::{super::copy::avx2 as copy, bytes, families::through_float32, simd::Avx2, wide, words};
+use crate::{
+    arch::scalar,
+    dtype::{DType, Encoding},
+    exact::Rules,
+    format::{data::Data, *},
+    vector::{
+        self, casts,
+        kernel::{Entry, KernelFn, Rounded},
+        pairs::{is_copy, same_truth},
+        table::{self, Bytes, PackedTo, PairKernels, Row, Table, TierKernels, WIDE},
+    },
+};
+use core::marker::PhantomData;
+
+avx2_fn! {
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+        // SAFETY: as the caller's.
+        unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
+    }
+}
+
+const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+    if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
+        return Some(wide::float16_to_bfloat16);
+    }
+    if let Some(kernel) = casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, false, saturate) {
+        return Some(kernel);
+    }
+    if vector::covers(S::DTYPE, D::DTYPE) {
+        return vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, false);
+    }
+    wide::kernel::<S, D>(saturate)
+}
+
+/// The kernels that pack what they have made.
+const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+    if let Some(kernel) = casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, true, saturate) {
+        return Some(kernel);
+    }
+    if !vector::covers(S::DTYPE, D::DTYPE) {
+        return None;
+    }
+    vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, true)
+}
+
+/// The kernel from a dtype of a byte.
+pub(in crate::arch::x86) const fn of_byte<S: Format, D: Format>(saturate: bool) -> Entry {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    if is_copy(from, to, saturate) {
+        return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
+    }
+    bytes::kernel::<S, D>(saturate)
+}
+
+/// The kernels of the tier.
+struct Kernels;
+
+impl TierKernels for Kernels {
+    /// Sources of a byte are resolved by `bytes`.
+    const BYTES_APART: bool = true;
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
+}
+
+/// The kernels of a pair.
+struct Pair<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool> PairKernels for Pair<S, D, SATURATE> {
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = direct::<S, D>(SATURATE);
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+    const OF_BYTE: Option<Entry> = Some(of_byte::<S, D>(SATURATE));
+    const TO_PACKED: Option<KernelFn> = packed::<S, D>(SATURATE);
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+pub(in crate::arch::x86) const fn entry<S: Format, D: Format>(saturate: bool) -> Entry {
+    table::entry::<Kernels, S, D>(saturate)
+}
+
+pub(in crate::arch::x86) static TABLE: Table = whole();
+static PACKED: [PackedTo; WIDE] = table::packed_to::<Kernels>();
+
+static ROWS: [Row; WIDE] = table::rows::<Kernels, WIDE>();
+
+pub(in crate::arch::x86) const fn whole() -> Table {
+    Table {
+        packed_to: Some(&PACKED),
+        bytes: Some(Bytes { find: bytes::find, copy: copy_bytes }),
+        tabled: Some(bytes::tabled),
+        ..Table::new(&ROWS)
+    }
+}
+
+/// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
+const fn copy_bytes(dtype: DType) -> KernelFn {
+    match (dtype, dtype.bits()) {
+        (DType::Bool, _) => copy::<bool>,
+        (_, 2) => copy::<U2>,
+        (_, 4) => copy::<U4>,
+        (_, 6) => copy::<F6E2M3FN>,
+        _ => copy::<u8>,
+    }
+}
+
+/// The kernel of a pair under rules that are not the common ones.
+pub(in crate::arch::x86) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
+    let (s, d) = (from.dtype(), to.dtype());
+    if !vector::rounds(s, d) {
+        return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
+    }
+    vector::rounded(from, to, rules, &TABLE, casts::words::rounded_kernel::<words::Tier>, through_float32)
+}
+
+crate::vector::loss::define_loops!(may_lose, avx2_fn);
