@@ -8,6 +8,9 @@
 //! * **The same bits everywhere**: on every architecture, at every length, offset and alignment, and on x86, 64-bit Arm,
 //!   64-bit RISC-V and s390x whatever the state of the floating-point control register.
 //!
+//! [The book](https://github.com/lanecast/lanecast/blob/main/docs/index.md) has guides, how-to pages, comparisons with other libraries and a
+//! glossary.
+//!
 //! # Use
 //!
 //! Typed slices, in one call:
@@ -159,7 +162,7 @@ pub use threads::{ParallelFor, Threads};
 #[doc = include_str!("../docs/semantics.md")]
 pub mod semantics {}
 
-/// The examples of the README are compiled and run as tests.
+/// The examples of the README and of the book are compiled and run as tests.
 #[cfg(all(
     doctest,
     feature = "std",
@@ -171,5 +174,28 @@ pub mod semantics {}
     feature = "gguf",
     feature = "scaled"
 ))]
-#[doc = include_str!("../README.md")]
-struct Readme;
+mod pages {
+    macro_rules! pages {
+        ($($name:ident $page:literal)*) => {
+            $(#[doc = include_str!($page)] struct $name;)*
+        };
+    }
+    pages! {
+        Readme "../README.md"
+        ComingFromArrowCast "../docs/coming-from/arrow-cast.md"
+        ComingFromHalf "../docs/coming-from/half.md"
+        ComingFromNumkong "../docs/coming-from/numkong.md"
+        ExplanationOneRounding "../docs/explanation/one-rounding.md"
+        GuideRust "../docs/guide/rust.md"
+        HowtoArrays "../docs/howto/arrays.md"
+        HowtoChecked "../docs/howto/checked.md"
+        HowtoGguf "../docs/howto/gguf.md"
+        HowtoOnnx "../docs/howto/onnx.md"
+        HowtoPromotion "../docs/howto/promotion.md"
+        HowtoScaled "../docs/howto/scaled.md"
+        HowtoStructured "../docs/howto/structured.md"
+        HowtoText "../docs/howto/text.md"
+        ReferenceErrors "../docs/reference/errors.md"
+        WhichProfile "../docs/which-profile.md"
+    }
+}

@@ -16,6 +16,7 @@ mod oracle;
 #[cfg(feature = "dtypes")]
 mod small;
 
+mod book;
 mod bulk;
 mod byte_order;
 mod byte_rules;

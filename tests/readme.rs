@@ -1,12 +1,9 @@
-//! What the README shows and the code could drift from: the table of dtypes is rendered here and compared, and the lists of Cargo
-//! features name every feature.
-//! `LANECAST_BLESS=1 cargo test --test library readme::` writes it anew.
+//! The README, the table of dtypes and the lists of Cargo features say what the code does.
+//! `LANECAST_BLESS=1 cargo test --test library readme::` regenerates the table.
 
+use crate::support::pages::{read, rendered};
 use lanecast::{num_complex::Complex, *};
 use std::fmt::Write;
-
-const BEGIN: &str = "<!-- dtypes: rendered by tests/readme.rs -->\n";
-const END: &str = "<!-- end of dtypes -->";
 
 macro_rules! rust_types {
     ($($name:literal $type:ty,)*) => {
@@ -66,18 +63,37 @@ fn table() -> String {
 
 #[test]
 fn dtypes() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/README.md");
-    let readme = std::fs::read_to_string(path).expect("README.md");
-    let (head, rest) = readme.split_once(BEGIN).expect("the marker before the table");
-    let (shown, tail) = rest.split_once(END).expect("the marker after the table");
-    if std::env::var_os("LANECAST_BLESS").is_some() {
-        std::fs::write(path, format!("{head}{BEGIN}{}{END}{tail}", table())).expect("README.md");
-    } else {
-        assert_eq!(shown, table(), "LANECAST_BLESS=1 cargo test --test library readme:: writes it anew");
-    }
+    rendered("docs/reference/dtypes.md", "dtypes", "tests/readme.rs", &table());
 }
 
-/// The lists of features in the README and in the documentation of the crate name every feature of `Cargo.toml`.
+/// The README is short, its commands are marked for `.ci/run`, and its badges are true.
+#[test]
+fn the_readme() {
+    let readme = read("README.md");
+    assert!(readme.lines().count() <= 150, "the README has {} lines", readme.lines().count());
+    for command in ["main job", "tests", "long tests"] {
+        assert!(
+            readme.contains(&format!("<!-- {command} -->\n```sh\ncargo ")),
+            "the README lacks {command:?}"
+        );
+    }
+    let manifest = read("Cargo.toml");
+    let (_, rest) = manifest.split_once("rust-version = \"").expect("the smallest Rust version");
+    let (version, _) = rest.split_once('"').expect("its end");
+    for text in [
+        format!("badge/rust-{version}%2B-"),
+        format!("| smallest Rust version | {version} |"),
+        format!("Rust {version} or newer"),
+    ] {
+        assert!(readme.contains(&text), "the README lacks {text:?}");
+    }
+    assert!(
+        manifest.contains("license = \"MIT OR Apache-2.0\"")
+            && readme.contains("badge/licence-MIT%20or%20Apache--2.0")
+    );
+}
+
+/// The lists of features in the book and in the documentation of the crate name every feature of `Cargo.toml`.
 #[test]
 fn features() {
     let section = |text: &'static str, begin: &str, end: &str| -> &'static str {
@@ -93,7 +109,10 @@ fn features() {
         .collect();
     assert!(features.len() > 10, "{features:?}");
     let lists = [
-        ("README.md", section(include_str!("../README.md"), "| feature | default |", "\n\n")),
+        (
+            "docs/reference/features.md",
+            section(include_str!("../docs/reference/features.md"), "| feature | default |", "\n\n"),
+        ),
         ("src/lib.rs", section(include_str!("../src/lib.rs"), "On by default:", "#![cfg_attr")),
     ];
     for (file, list) in lists {

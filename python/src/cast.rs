@@ -165,7 +165,7 @@ impl<'py> Request<'_, 'py> {
 /// Gives both arrays the same axes. Packed elements whose rows share bytes form a single axis.
 fn same_axes(src: &Array, dst: &Array) -> PyResult<(Array, Array)> {
     if src.shape() == dst.shape() {
-        return Ok((*src, *dst));
+        return Ok((src.clone(), dst.clone()));
     }
     match (src.flattened(), dst.flattened()) {
         (Some(src), Some(dst)) if src.shape() == dst.shape() => Ok((src, dst)),

@@ -228,7 +228,7 @@ fn read(tensor: &DLTensor, flags: Option<u64>) -> PyResult<(Array, Vec<usize>)> 
     // SAFETY: the exporter keeps the memory valid until its deleter is called.
     let array = unsafe { Array::new(start, layout) };
     let span = array.span();
-    if layout.elements() > 0 && (span.end <= span.start || span.start == 0) {
+    if array.elements() > 0 && (span.end <= span.start || span.start == 0) {
         return Err(too_large());
     }
     Ok((array, shape))

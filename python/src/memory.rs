@@ -28,7 +28,7 @@ use std::{ptr, slice};
 pub type Axes<T> = Vec<T>;
 
 /// An array in memory.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Array {
     /// The element whose indices are all 0.
     data: *mut u8,
@@ -117,7 +117,7 @@ impl Array {
     /// The same elements as one axis, if they are contiguous in C order.
     pub fn flattened(&self) -> Option<Array> {
         let layout = Layout::contiguous(self.encoding(), &[self.elements()]).ok()?;
-        self.is_c_contiguous().then_some(Array { layout, ..*self })
+        self.is_c_contiguous().then_some(Array { layout, data: self.data })
     }
 }
 
@@ -157,8 +157,9 @@ pub unsafe fn run(plan: &CastPlan, mode: Mode<'_>, src: &Array, dst: &Array) -> 
         };
     }
     // SAFETY: the caller's memory.
-    let (from, mut to) =
-        unsafe { (View::from_raw(src.data, src.layout), ViewMut::from_raw(dst.data, dst.layout)?) };
+    let (from, mut to) = unsafe {
+        (View::from_raw(src.data, src.layout.clone()), ViewMut::from_raw(dst.data, dst.layout.clone())?)
+    };
     match mode {
         Mode::Masked(_, bits) => plan.run_masked(&from, &mut to, bits).map(|_| ()),
         Mode::Plain | Mode::Checked(_) => plan.run(&from, &mut to),
@@ -328,7 +329,7 @@ pub unsafe fn count(
     threads: Threads,
 ) -> Result<CastReport, Stopped> {
     let plan = plan.checked(level).with_threads(threads);
-    let src = src.flattened().unwrap_or(*src);
+    let src = src.flattened().unwrap_or_else(|| src.clone());
     // SAFETY: the caller's promise.
     let count = || unsafe { interrupt::count(&plan, &src) };
     if takes_long(&plan, src.elements().saturating_mul(2)) { py.detach(count) } else { count() }

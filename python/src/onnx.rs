@@ -221,12 +221,12 @@ impl<'py> Output<'_, 'py> {
             true => None,
             false => Some(PyBuffer::new(py, raw(to), &self.like.shape)?),
         };
-        let written = copy.as_ref().map_or(Ok(*array), PyBuffer::array)?;
+        let written = copy.as_ref().map_or_else(|| Ok(array.clone()), PyBuffer::array)?;
         // SAFETY: nobody else uses this memory, which is contiguous.
         let run = || run(unsafe { memory::bytes_mut(&written) });
         memory::scaled::detached(py, written.elements(), run).map_err(|error| onnx_error(py, error))?;
         if copy.is_some() {
-            let joined = array.flattened().unwrap_or(*array);
+            let joined = array.flattened().unwrap_or_else(|| array.clone());
             cast(py, &written, &joined, Mode::Plain, &CastOptions::RUST, None)?;
         }
         Ok(())

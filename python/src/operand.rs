@@ -97,11 +97,11 @@ impl<'py> Operand<'py> {
             }
         }
         if let Some(tensor) = Tensor::of(value, write)? {
-            let array = tensor.array;
+            let array = tensor.array.clone();
             return Ok(Operand {
                 library: Library::Torch,
-                array,
                 shape: array.shape().to_vec(),
+                array,
                 holder: Holder::Torch(tensor),
                 object: value.clone(),
             });
@@ -125,7 +125,7 @@ impl<'py> Operand<'py> {
             let imported = dlpack::import(value)?;
             return Ok(Operand {
                 library: Library::Other,
-                array: imported.array,
+                array: imported.array.clone(),
                 shape: imported.shape.clone(),
                 holder: Holder::Dlpack(imported),
                 object: value.clone(),
@@ -150,8 +150,8 @@ impl<'py> Operand<'py> {
         let view = array.array()?;
         Ok(Operand {
             library,
-            array: view,
             shape: view.shape().to_vec(),
+            array: view,
             holder: Holder::Numpy(array),
             object: object.clone(),
         })
@@ -187,7 +187,7 @@ impl<'py> Operand<'py> {
             }
             (Holder::Torch(tensor), _) => {
                 let new = tensor.new_like(order, to)?;
-                Answer { array: new.array, library: self.library, made: Made::Torch(new) }
+                Answer { array: new.array.clone(), library: self.library, made: Made::Torch(new) }
             }
             _ => self.in_buffer(&self.shape, to)?,
         })
@@ -203,7 +203,7 @@ impl<'py> Operand<'py> {
             }
             (Holder::Torch(_), _) => {
                 let new = Tensor::new(py, shape, to)?;
-                Answer { array: new.array, library: self.library, made: Made::Torch(new) }
+                Answer { array: new.array.clone(), library: self.library, made: Made::Torch(new) }
             }
             _ => self.in_buffer(shape, to)?,
         })
@@ -236,7 +236,6 @@ fn is_jax(value: &Bound<'_, PyAny>) -> PyResult<bool> {
     Ok(true)
 }
 
-#[expect(clippy::large_enum_variant, reason = "short-lived")]
 enum Made<'py> {
     Numpy(NumpyArray<'py>),
     Torch(Tensor<'py>),

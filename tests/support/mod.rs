@@ -8,6 +8,7 @@ pub mod check;
 pub mod data;
 pub mod every_tier;
 pub mod options;
+pub mod pages;
 pub mod patterns;
 pub mod rng;
 #[macro_use]

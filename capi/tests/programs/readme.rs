@@ -1,18 +1,21 @@
-//! The programs of the README compile without a warning and print the text that follows each.
+//! The programs of the README and of the book's guide compile without a warning and print the text that follows each.
 
 use crate::build::{Linked, Program, has, root, run, temporary, tried};
 use crate::standards::SANITIZED;
 use std::{fs, process};
 
-/// The blocks of the README that begin with this fence, each with the block of text behind it.
+/// The pages, from the root of this package.
+const PAGES: [&str; 2] = ["README.md", "../docs/guide/c.md"];
+
+/// The blocks of the pages that begin with this fence, each with the block of text behind it.
 fn blocks(fence: &str) -> Vec<(String, String)> {
-    let readme = fs::read_to_string(root().join("README.md")).expect("the README");
+    let pages = PAGES.map(|page| fs::read_to_string(root().join(page)).expect(page)).concat();
     let block = |text: &str| text.split_once("\n```").map(|(block, _)| block.to_string());
     let with_text = |rest: &str| {
         let (_, text) = rest.split_once("\n```text\n").expect("what the program prints");
         (block(rest).expect("an end") + "\n", block(text).expect("an end"))
     };
-    readme.split(fence).skip(1).map(with_text).collect()
+    pages.split(fence).skip(1).map(with_text).collect()
 }
 
 /// Compiles and runs the programs in one language; how many there were.
@@ -32,13 +35,13 @@ fn programs(fence: &str, compiler: &str, standard: &str) -> usize {
 #[test]
 fn in_c() {
     if tried() && has("gcc") {
-        assert_eq!(programs("```c\n", "gcc", "c99"), 3);
+        assert_eq!(programs("```c\n", "gcc", "c99"), 5);
     }
 }
 
 #[test]
 fn in_cpp() {
     if tried() && has("g++") {
-        assert_eq!(programs("```cpp\n", "g++", "c++17"), 1);
+        assert_eq!(programs("```cpp\n", "g++", "c++17"), 2);
     }
 }

@@ -116,7 +116,7 @@ pub unsafe fn count(plan: &CastPlan, src: &Array) -> Result<CastReport, Stopped>
             signals.check()?;
         }
         // SAFETY: the caller's promise; each block is a part of the array.
-        let view = unsafe { View::from_raw(part.data, part.layout) };
+        let view = unsafe { View::from_raw(part.data, part.layout.clone()) };
         total = total.and(&plan.count(&view)?);
         Ok(())
     })?;
@@ -144,7 +144,7 @@ fn to_cut(
     if is_joined(mode, src, dst) {
         let flat = |array: &Array| {
             let layout = Layout::contiguous(array.encoding(), &[n]).ok()?;
-            Some(Array { layout, ..*array })
+            Some(Array { layout, data: array.data })
         };
         return Ok(flat(src).zip(flat(dst)));
     }
@@ -154,8 +154,8 @@ fn to_cut(
     }
     // A block may lack the repeated elements for which the whole destination is refused.
     // SAFETY: the view is not used.
-    unsafe { ViewMut::from_raw(dst.data, dst.layout)? };
-    Ok(Some((*src, *dst)))
+    unsafe { ViewMut::from_raw(dst.data, dst.layout.clone())? };
+    Ok(Some((src.clone(), dst.clone())))
 }
 
 /// Calls `work` for blocks of about `size` elements, in C order, with the index of their first element. With `whole_bytes`, each block

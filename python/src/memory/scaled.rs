@@ -43,7 +43,7 @@ pub unsafe fn quantize(
         // SAFETY: the caller's promise.
         let zero_points = to.zeros.map(|zeros| unsafe { bytes_mut(zeros) });
         // SAFETY: the caller's promise.
-        let src = unsafe { View::from_raw(src.data, src.layout) };
+        let src = unsafe { View::from_raw(src.data, src.layout.clone()) };
         let mut q = scaled::Quantized { data, scales, zero_points, global };
         let plan = plan.with_threads(threads);
         match given {
