@@ -4,21 +4,28 @@ use crate::error::{guarded, lanecast_error, lanecast_status};
 use crate::types::text;
 use lanecast::{CastError, Tier, tier};
 use std::ffi::c_char;
-use std::ptr;
 
 /// The name of the tier that new plans use: "avx512", "avx2", "neon", "wasm128" or "scalar", a static string.
 #[unsafe(no_mangle)]
 pub extern "C" fn lanecast_active_tier() -> *const c_char {
-    match tier::active() {
-        Tier::Avx512 => c"avx512",
-        Tier::Avx2 => c"avx2",
-        Tier::Neon => c"neon",
-        Tier::Wasm128 => c"wasm128",
-        Tier::Scalar => c"scalar",
-        _ => return ptr::null(),
-    }
-    .as_ptr()
+    NAMES[tier::active() as usize].as_ptr().cast()
 }
+
+/// The names of all tiers, each followed by zeros.
+static NAMES: [[u8; 16]; Tier::ALL.len()] = {
+    let (mut names, mut i) = ([[0; 16]; Tier::ALL.len()], 0);
+    while i < names.len() {
+        let name = Tier::ALL[i].name().as_bytes();
+        assert!(name.len() < names[i].len(), "a zero ends each name");
+        let mut k = 0;
+        while k < name.len() {
+            names[i][k] = name[k];
+            k += 1;
+        }
+        i += 1;
+    }
+    names
+};
 
 /// Makes new plans of the whole process use a tier; NULL takes that back.
 ///
