@@ -64,14 +64,14 @@ pub struct PowerRule {
     pub exponent: u32,
 }
 
-/// A loop of [`ScaledLoops::counts`].
+/// A loop of `ScaledLoops::counts`.
 ///
 /// # Safety
 ///
 /// The CPU has the tier.
 pub(crate) type CountsFn = unsafe fn(&[Word], &[Word], [f32; 2]) -> [u32; 3];
 
-/// A loop of [`ScaledLoops::powers`].
+/// A loop of `ScaledLoops::powers`.
 ///
 /// # Safety
 ///

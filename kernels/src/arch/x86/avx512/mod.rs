@@ -17,3 +17,6 @@ mod table;
 mod tests;
 mod wide;
 mod words;
+
+#[cfg(all(test, miri))]
+pub(super) use table::TABLES;
