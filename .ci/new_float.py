@@ -17,7 +17,7 @@ def insert(path: pathlib.Path, before: str, text: str) -> None:
 
 
 root = pathlib.Path(sys.argv[1])
-list_of_dtypes = root / "kernels/src/dtype.rs"
+list_of_dtypes = root / "kernels/src/dtype/list.rs"
 codes = list_of_dtypes.read_text().count("\n            small_") + list_of_dtypes.read_text().count("\n            native ")
 insert(
     list_of_dtypes,

@@ -9,25 +9,24 @@
 //!
 //! # The map
 //!
-//! * [`dtype`](DType): THE list of dtypes;
-//! * `exact`: decode and encode in integer arithmetic for every format and every rule, the plainest form of the law;
-//! * `format`: the compile-time types of the formats, their decoders and encoders;
-//! * `hub`: the types between decoders and encoders, with the proofs that they are exact;
-//! * `arch`: the tiers, how they are found, and their kernels;
-//! * `table`: the cross product of all pairs, per tier;
-//! * `order`: the other byte order; `steps`: pairs that are cast in two steps;
-//! * `route`: everything that a cast will do, resolved once; `drive`: the loop over blocks that runs its stages;
-//! * [`Kernel`]: one resolved cast, the entry point for plans; `in_place`: casts inside one buffer; `stream`: casts with non-temporal
-//!   stores; `strided`: casts between arrays of any layout;
-//! * `operand`: what a cast reads and writes, as values;
-//! * [`LossDetector`]: a cast that reports its losses, by the law of `loss`;
-//! * [`scaled`]: the loops of casts whose elements share scales in blocks;
-//! * [`cost`]: the cost of a cast, a measured class for every pair;
-//! * `work`: loops of other crates, compiled for the vectors of a tier;
-//! * `pair`: the kernels of a typed cast, chosen at compile time; `active`: the tier that typed casts use;
-//! * [`cast_one`]: a single element, through `exact`;
-//! * [`machine`]: sizes of caches and lines that several modules need;
-//! * `fpenv`: the floating-point control register, which belongs to the host.
+//! Eight rooms stand on floors. A file imports from its own floor or a lower one, and no files import each other in a circle
+//! (`tests/rooms.rs` of the root crate). From the ground up:
+//!
+//! 1. `dtype`: [THE list of dtypes](DType), how elements are stored, and the [types](Element) of elements;
+//! 2. `exact`: the law. `law` decodes and encodes in integer arithmetic for every format and every rule, `one` casts
+//!    [a single element](cast_one), `rules` says which rules affect a pair, `steps` which pairs are cast in two steps, and `hub` has the
+//!    types between decoders and encoders, with the proofs that they are exact;
+//! 3. `format`: the compile-time types of the dtypes, their decoders and encoders; the constants of kernels (`data`, `words`) and their
+//!    look-up tables (`lut`, `linear`);
+//! 4. `vector`: the algorithms, over the operations of a token: `lanes` and `casts`, `scaled`, `moves`, and the tests for losses (`loss`); and
+//!    what a tier is asked for: a `kernel`, the `table` of all pairs, `non_temporal` stores. [`machine`] has the sizes of caches and lines;
+//! 5. `arch`: the [tiers](Tier), how they are found, and their kernels; loops of other crates, compiled for the vectors of a tier;
+//! 6. `table`: which kernel takes a pair on a tier: `tabled` results, [`cost`], the `active` tier of typed casts;
+//! 7. `route`: everything that a cast will do, resolved once, and held by a [`Kernel`], the entry point for plans;
+//! 8. `drive`: running a route: `blocks`, the loop that runs its stages; `stream`, non-temporal stores; `in_place`, casts inside one buffer;
+//!    `strided`, casts between arrays of any layout; `loss`, casts that [report their losses](LossDetector); [`scaled`], casts whose
+//!    elements share scales; `operand`, what a cast reads and writes, as values; `pair`, typed casts, whose kernels are chosen at compile
+//!    time; `fpenv`, the floating-point control register, which belongs to the host.
 
 #![no_std]
 #![cfg_attr(docsrs, feature(doc_cfg))]
@@ -42,87 +41,52 @@ extern crate alloc;
 #[cfg(any(feature = "std", test, miri))]
 extern crate std;
 
-mod active;
 mod arch;
-mod buffer;
-#[doc(hidden)]
-pub mod cost;
-mod data;
 mod drive;
 mod dtype;
 mod exact;
-mod filled;
 mod format;
-mod fpenv;
-mod hub;
-mod in_place;
-mod kept;
-mod kernel;
-mod linear;
-mod loss;
-mod lut;
-#[doc(hidden)]
-pub mod machine;
-mod one;
-mod operand;
-mod order;
-mod pair;
-mod ptr;
-mod round;
 mod route;
-mod rules;
-#[doc(hidden)]
-pub mod scaled;
-#[cfg(feature = "serde")]
-mod serde;
-mod steps;
-mod storage;
-mod stream;
-mod strided;
 mod table;
-mod tabled;
-mod unknown;
 mod vector;
-mod work;
 
+#[doc(hidden)]
+pub use arch::run_work;
 pub use arch::{Tier, TierStatus};
-pub use dtype::{DType, DTypeKind, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec};
-pub use exact::{PowerRange, Rounding, Rules};
-#[doc(hidden)]
-pub use filled::filled;
-pub use format::{Element, newtypes::*};
-#[doc(hidden)]
-pub use fpenv::in_default_environment;
-pub use in_place::shares_memory;
-pub use kernel::Kernel;
-pub use loss::{Loss, LossDetector, Losses, Lost, loss};
-pub use one::cast_one;
-pub use operand::{Bytes, BytesMut, InPlace, Source, Target, Uninit};
-#[doc(hidden)]
-pub use operand::{
-    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, ViewTarget, Written, append,
+pub use drive::{
+    Bytes, BytesMut, InPlace, Layout, LossDetector, Lost, MAX_AXES, PtrError, Source, Target, Uninit, View,
+    ViewError, ViewMut, shares_memory,
 };
-pub use ptr::PtrError;
-pub use route::{Family, Stage};
-pub use storage::{ByteOrder, Encoding, Storage};
-pub use stream::Streaming;
-pub use strided::{Layout, MAX_AXES, View, ViewError, ViewMut};
-pub use unknown::UnknownName;
 #[doc(hidden)]
-pub use work::{Work, run_work};
+pub use drive::{
+    Flat, InPlaceBytes, Memory, OneSource, OneTarget, OperandError, Operands, ViewTarget, Written, append,
+    filled, in_default_environment, scaled,
+};
+pub use dtype::{
+    ByteOrder, DType, DTypeKind, Element, Encoding, FInfo, Flavor, FloatSpec, IInfo, Kind, Spec, Storage,
+    UnknownName,
+};
+pub use exact::{PowerRange, Rounding, Rules, cast_one};
+pub use format::newtypes::*;
+pub use route::{Family, Kernel, Stage, Streaming};
+#[doc(hidden)]
+pub use table::cost;
+pub use vector::loss::{Loss, Losses, loss};
+#[doc(hidden)]
+pub use vector::{Work, machine};
 
 /// Casts of typed slices under the common rules.
 #[doc(hidden)]
 pub mod typed {
     pub use crate::arch::TierToken;
-    pub use crate::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
+    pub use crate::drive::pair::{assert_built, cast_slices, cast_to_vec, cast_uninit, saturates_by_default};
 }
 
 /// Values with names, for the traits of `serde`.
 #[cfg(feature = "serde")]
 #[doc(hidden)]
 pub mod named {
-    pub use crate::serde::{Named, deserialize, serialize};
+    pub use crate::drive::serde::{Named, deserialize, serialize};
 }
 
 /// Only the element types that Rust does not have, for crates that export them.

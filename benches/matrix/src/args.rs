@@ -159,7 +159,7 @@ pub(crate) struct CostsArgs {
     #[arg(long)]
     pub(crate) passes: Option<usize>,
     /// The table.
-    #[arg(long, default_value = "kernels/src/cost/classes.txt")]
+    #[arg(long, default_value = "kernels/src/table/cost/classes.txt")]
     pub(crate) table: PathBuf,
     /// Lists this many of the pairs of each tier that differ most from the table.
     #[arg(short, long, default_value_t = 10)]

@@ -1,6 +1,6 @@
 //! The cost classes of the kernels: measures them, compares them with the checked-in table, and rewrites it.
 //!
-//! `kernels/src/cost.rs` says what a class is. Every pair on every tier casts 256 KiB of source and destination together, which
+//! `kernels/src/table/cost.rs` says what a class is. Every pair on every tier casts 256 KiB of source and destination together, which
 //! the second cache holds and the first does not. What a route adds to the kernel is the median of the differences between casts
 //! with exactly this term and the same casts without.
 //!

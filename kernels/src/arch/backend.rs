@@ -3,21 +3,71 @@
 //! A [`TierToken`] is the index of a backend. The backends are kept field by field, each field in a static of its own, so that a
 //! program links what it uses: one that casts and looks for no losses has no loops that do, and a typed cast has no table of kernels.
 
-use super::{BACKENDS, TierToken, VARIANTS, scalar};
+use super::scalar;
 use crate::{
-    dtype::DType,
+    dtype::{DType, Encoding},
     exact::Rules,
     format::packed::{self, Packing},
-    loss::{self, Shape},
-    order::{self, Swaps},
-    scaled::{self, Fused, Step},
-    storage::Encoding,
-    stream::NonTemporal,
-    strided::{self, CopyPlane, Transpose},
-    table::{KernelFn, Rounded, Table},
+    vector::{
+        kernel::{KernelFn, Rounded},
+        loss::{self, Shape},
+        moves::{
+            copy::{self, CopyPlane},
+            order::{self, Swaps},
+            tile::{self, Transpose},
+        },
+        non_temporal::NonTemporal,
+        scaled::{self, Fused, Step},
+        table::Table,
+    },
 };
 
-/// Makes [`Backend`], and of each field a method of [`TierToken`].
+/// Calls the macro `$callback` with what a tier offers.
+macro_rules! for_each_field {
+    ($callback:ident) => {
+        $callback! {
+        /// Whether the CPU has the tier, and the operating system saves its registers.
+        detected: fn() -> bool,
+        /// The combination of CPU features that kernels may use here: the number of a backend among those of the tier. The CPU has the
+        /// tier.
+        combination: fn() -> u8,
+        /// The names of the CPU features.
+        features: &'static [&'static str],
+
+        /// The kernels of pairs under the common rules.
+        table: &'static Table,
+        /// Finds the kernel of a pair of encodings under rules that are not the common ones. Where a tier has none, the scalar one has.
+        rounded: fn(Encoding, Encoding, &Rules) -> Option<Rounded>,
+        /// Whether the floating-point environment may change what the kernel of a pair returns under the common rules.
+        obeys_environment: fn(DType, DType) -> bool,
+
+        /// How packed storage is read and written.
+        packing: &'static Packing,
+        /// The kernels to the other byte order.
+        swaps: &'static Swaps,
+        /// How tiles are transposed.
+        transpose: &'static Transpose,
+        /// How elements with strides are brought together, and spread.
+        copy: CopyPlane,
+        /// How casts larger than the last-level cache are stored, if not as others.
+        non_temporal: Option<&'static NonTemporal>,
+
+        /// Finds the loops that look for losses.
+        loops: fn(Shape) -> loss::Loops,
+
+        /// The loops of scaled casts, if there are any.
+        scaled: Option<&'static scaled::Loops>,
+        /// Finds the loop that scales the elements of a dtype in registers and casts them.
+        fused: fn(DType, Encoding, Step) -> Option<Fused>,
+        /// Finds the loop that scales codes in registers and casts them to a dtype.
+        decoder: fn(Encoding, DType, Step) -> Option<Fused>,
+        /// Finds the kernel that looks the words of an 8-bit float up in a table of magnitudes, if that is quicker than a decoder.
+        products: fn(Encoding, Encoding) -> Option<KernelFn>,        }
+    };
+}
+pub(super) use for_each_field;
+
+/// Makes [`Backend`].
 macro_rules! define_backend {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
         /// What a tier offers for one combination of CPU features. [`Backend::new`] has the fields of a tier that has kernels and
@@ -26,72 +76,9 @@ macro_rules! define_backend {
         pub(crate) struct Backend {
             $($(#[$doc])* pub(crate) $field: $type,)*
         }
-
-        impl TierToken {
-            $(
-                $(#[$doc])*
-                #[inline]
-                pub(crate) fn $field(self) -> $type {
-                    static BY_VARIANT: [$type; VARIANTS] = {
-                        let (mut fields, mut i) = ([BACKENDS[0].$field; VARIANTS], 1);
-                        while i < VARIANTS {
-                            fields[i] = BACKENDS[i].$field;
-                            i += 1;
-                        }
-                        fields
-                    };
-                    BY_VARIANT[self.variant()]
-                }
-            )*
-        }
     };
 }
-define_backend! {
-    /// Whether the CPU has the tier, and the operating system saves its registers.
-    detected: fn() -> bool,
-    /// The combination of CPU features that kernels may use here: the number of a backend among those of the tier. The CPU has the
-    /// tier.
-    combination: fn() -> u8,
-    /// The names of the CPU features.
-    features: &'static [&'static str],
-
-    /// The kernels of pairs under the common rules.
-    table: &'static Table,
-    /// Finds the kernel of a pair of encodings under rules that are not the common ones. Where a tier has none, the scalar one has.
-    rounded: fn(Encoding, Encoding, &Rules) -> Option<Rounded>,
-    /// Whether the floating-point environment may change what the kernel of a pair returns under the common rules.
-    obeys_environment: fn(DType, DType) -> bool,
-
-    /// How packed storage is read and written.
-    packing: &'static Packing,
-    /// The kernels to the other byte order.
-    swaps: &'static Swaps,
-    /// How tiles are transposed.
-    transpose: &'static Transpose,
-    /// How elements with strides are brought together, and spread.
-    copy: CopyPlane,
-    /// How casts larger than the last-level cache are stored, if not as others.
-    non_temporal: Option<&'static NonTemporal>,
-
-    /// Finds the loops that look for losses.
-    loops: fn(Shape) -> loss::Loops,
-
-    /// The loops of scaled casts, if there are any.
-    scaled: Option<&'static scaled::Loops>,
-    /// Finds the loop that scales the elements of a dtype in registers and casts them.
-    fused: fn(DType, Encoding, Step) -> Option<Fused>,
-    /// Finds the loop that scales codes in registers and casts them to a dtype.
-    decoder: fn(Encoding, DType, Step) -> Option<Fused>,
-    /// Finds the kernel that looks the words of an 8-bit float up in a table of magnitudes, if that is quicker than a decoder.
-    products: fn(Encoding, Encoding) -> Option<KernelFn>,
-}
-
-impl TierToken {
-    /// The kernel from elements of a dtype, which are wider than a byte, to those of the other byte order.
-    pub(crate) fn swap(self, dtype: DType) -> KernelFn {
-        self.swaps()[order::PLACES[dtype as usize] as usize]
-    }
-}
+for_each_field!(define_backend);
 
 impl Backend {
     /// Kernels that every CPU runs for which this build has code, and beside them what the scalar tier has.
@@ -106,8 +93,8 @@ impl Backend {
             obeys_environment: |_, _| true,
             packing: &packed::SCALAR,
             swaps: &order::SCALAR,
-            transpose: &strided::SCALAR,
-            copy: strided::copy_in_scalars,
+            transpose: &tile::SCALAR,
+            copy: copy::copy_in_scalars,
             non_temporal: None,
             loops: scalar::loops,
             scaled: None,

@@ -1,6 +1,6 @@
 //! The CPU features beyond those of a tier that some of its kernels use.
 //!
-//! A CPU has any combination of them, so a tier has a [`Backend`](super::Backend) per combination. The environment variable
+//! A CPU has any combination of them, so a tier has a [`Backend`](super::backend::Backend) per combination. The environment variable
 //! `LANECAST_DISABLE` names features to do without: to test what other CPUs run, and to steer clear of a slow one.
 
 use core::sync::atomic::{AtomicU8, Ordering};
@@ -11,7 +11,7 @@ macro_rules! cpu_features {
     ($dollar:tt $($(#[$doc:meta])* $bit:ident = $name:literal by $token:ty;)*) => {
         const LIST: &[&str] = &[$($name),*];
         // Every name is one that the variable may hold.
-        const _: () = { $($crate::arch::features::bit($crate::arch::Tier::FEATURES, $name);)* };
+        const _: () = { $($crate::arch::features::bit($crate::arch::tier::Tier::FEATURES, $name);)* };
         $($(#[$doc])* pub(super) const $bit: u8 = $crate::arch::features::bit(LIST, $name);)*
         /// How many combinations there are.
         pub(super) const COMBINATIONS: usize = 1 << LIST.len();

@@ -1,6 +1,27 @@
 //! The proof that a tier can run here.
 
-use super::{FIRST, TIERS, Tier, VARIANTS};
+use super::{
+    backend::for_each_field,
+    built::{BACKENDS, FIRST, TIERS, VARIANTS},
+    tier::{Tier, TierStatus},
+};
+use crate::{
+    dtype::{DType, Encoding},
+    exact::Rules,
+    format::packed::Packing,
+    vector::{
+        kernel::{KernelFn, Rounded},
+        loss::{self, Shape},
+        moves::{
+            copy::CopyPlane,
+            order::{self, Swaps},
+            tile::Transpose,
+        },
+        non_temporal::NonTemporal,
+        scaled::{self, Fused, Step},
+        table::Table,
+    },
+};
 use core::fmt;
 
 /// A tier that can run here: functions that take one need not check it.
@@ -61,5 +82,64 @@ impl TierToken {
 impl fmt::Debug for TierToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_tuple("TierToken").field(&self.tier()).finish()
+    }
+}
+
+/// Makes a method of each field of a backend.
+macro_rules! define_fields {
+    ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
+        impl TierToken {
+            $(
+                $(#[$doc])*
+                #[inline]
+                pub(crate) fn $field(self) -> $type {
+                    static BY_VARIANT: [$type; VARIANTS] = {
+                        let (mut fields, mut i) = ([BACKENDS[0].$field; VARIANTS], 1);
+                        while i < VARIANTS {
+                            fields[i] = BACKENDS[i].$field;
+                            i += 1;
+                        }
+                        fields
+                    };
+                    BY_VARIANT[self.variant()]
+                }
+            )*
+        }
+    };
+}
+for_each_field!(define_fields);
+
+impl TierToken {
+    /// The kernel from elements of a dtype, which are wider than a byte, to those of the other byte order.
+    pub(crate) fn swap(self, dtype: DType) -> KernelFn {
+        self.swaps()[order::PLACES[dtype as usize] as usize]
+    }
+}
+
+impl Tier {
+    /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that
+    /// Rust knows them by. `LANECAST_DISABLE` (names separated by commas) keeps kernels from using some.
+    pub fn features(self) -> &'static [&'static str] {
+        TierToken::new(self).map_or(&[], TierToken::features)
+    }
+
+    /// Whether it can run here.
+    pub fn status(self) -> TierStatus {
+        match TierToken::detects(self) {
+            None if self.is_left_out() => TierStatus::NotBuilt,
+            None => TierStatus::OtherArchitecture,
+            Some(false) => TierStatus::CpuLacks,
+            Some(true) => TierStatus::Available,
+        }
+    }
+
+    /// Whether it can run here.
+    pub fn is_available(self) -> bool {
+        TierToken::detects(self) == Some(true)
+    }
+
+    /// The strongest tier that can run here.
+    pub fn best() -> Tier {
+        TierToken::best().tier()
     }
 }

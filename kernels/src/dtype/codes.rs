@@ -1,7 +1,7 @@
 //! The numbers of dtypes in ONNX and DLPack.
 
 use super::DType;
-use crate::storage::Encoding;
+use crate::dtype::Encoding;
 
 /// Two functions from one list: from dtypes to the numbers of another system, and back. The compiler warns of a number or a dtype that is
 /// in the list twice.

@@ -1,7 +1,7 @@
 //! The limits of dtypes and the kinds of the array API, derived from their definitions.
 
 use super::{DType, Kind, Spec};
-use crate::unknown::UnknownName;
+use crate::dtype::UnknownName;
 use core::{fmt, str::FromStr};
 
 /// The limits of a float dtype, or of the parts of a complex one, all exact in `f64`.

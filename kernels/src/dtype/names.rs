@@ -1,7 +1,7 @@
 //! Dtypes from their names, and the names nearest to one that is no dtype's.
 
 use super::DType;
-use crate::unknown::UnknownName;
+use crate::dtype::UnknownName;
 use alloc::vec::Vec;
 use core::str::FromStr;
 

@@ -1,7 +1,7 @@
 //! bool: any nonzero byte is true, 1 is written. `docs/semantics.md`, sections 1 and 4.3.
 
 use super::Format;
-use crate::hub::{Hub, Small};
+use crate::exact::hub::{Hub, Small};
 
 impl Format for bool {
     type Code = u8;

@@ -1,7 +1,7 @@
 //! Complex numbers: two floats, the real part first. `docs/semantics.md`, section 7.
 
 use super::Format;
-use crate::hub::{F32, F64, Hub, Pair};
+use crate::exact::hub::{F32, F64, Hub, Pair};
 use num_complex::Complex;
 
 macro_rules! complex {

@@ -6,8 +6,10 @@ use super::{
 };
 use crate::{
     dtype::DType,
-    exact::float_spec,
-    hub::{F32, F64, Hub},
+    exact::{
+        float_spec,
+        hub::{F32, F64, Hub},
+    },
 };
 use half::{bf16, f16};
 

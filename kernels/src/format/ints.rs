@@ -1,7 +1,7 @@
 //! Integers of 2 to 64 bits. `docs/semantics.md`, sections 5.1 and 5.3.
 
 use super::{Format, I2, I4, U2, U4};
-use crate::hub::{Hub, Medium, Small, Unsigned, Wide};
+use crate::exact::hub::{Hub, Medium, Small, Unsigned, Wide};
 
 macro_rules! whole {
     ($($int:ident $code:ident $hub:ident$(<$own:ident>)? $signed:literal;)*) => {$(

@@ -8,12 +8,14 @@
 //! subnormals (the exponent is held at that of the smallest normal), none for a carry into the next exponent. Overflow and
 //! NaN are brought beforehand to values whose count is their code.
 
-use super::*;
+use super::{codec::Format, newtypes::*};
 use crate::{
     dtype::{DType, Flavor, FloatSpec},
-    exact::{extended_to_f32, float_spec},
-    hub::{F32, Hub},
-    round::Correction,
+    exact::{
+        extended_to_f32, float_spec,
+        hub::{F32, Hub},
+        round::Correction,
+    },
 };
 
 /// The constants of the encoder of a format with an exponent of up to 5 bits and a mantissa of up to 10.

@@ -4,7 +4,8 @@ use super::{
     Simd,
     style::{DIRECTED, PLAIN, TIES},
 };
-use crate::data::Data;
+use crate::format::data::Data;
+use crate::vector::each;
 
 /// bfloat16 with the canonical NaN, rounded in integers: a carry goes up.
 #[inline(always)]

@@ -1,7 +1,7 @@
 //! Casts shorter than a block, for tiers without masks.
 
 use super::Simd;
-use crate::{data::Data, table::KernelFn};
+use crate::{format::data::Data, vector::kernel::KernelFn};
 use core::mem::MaybeUninit;
 
 /// Runs `kernel` on `block` elements of the sizes `s` and `d` on the stack, of which the first `n` are the caller's.
@@ -75,4 +75,10 @@ pub(crate) unsafe fn padded_bits<M: Simd>(
         }
         m.copy_out(written, (n * d).div_ceil(8), dst);
     }
+}
+
+/// The bytes of `n` elements, which fill whole ones.
+#[inline(always)]
+pub(crate) const fn bytes(n: usize, bits: usize) -> usize {
+    if bits.is_multiple_of(8) { n * (bits / 8) } else { n / 8 * bits }
 }

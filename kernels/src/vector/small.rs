@@ -7,10 +7,10 @@ use super::{
     Simd,
     style::{DIRECTED, ODD, PLAIN, TIES},
 };
+use crate::vector::each;
 use crate::{
-    data::Data,
     dtype::{Flavor, FloatSpec},
-    format::Encoder,
+    format::{Encoder, data::Data},
 };
 
 /// The code of NaN is a magnitude like others: what is too large has it, too.

@@ -4,14 +4,14 @@
 //! others add what no direction says.
 
 use crate::{
-    data::Direction,
     dtype::{DType, Flavor, Spec},
     exact::{Rounding, Rules},
+    format::data::Direction,
 };
 
 /// Nearest even, or toward zero in that direction.
 pub(crate) const PLAIN: u8 = 0;
-/// Ties away from zero ([`Data::sticky`](crate::data::Data::sticky)), and infinities that become NaN.
+/// Ties away from zero ([`Data::sticky`](crate::format::data::Data::sticky)), and infinities that become NaN.
 pub(crate) const TIES: u8 = 1;
 /// Up or down, in that direction: the sign takes part in the addition.
 pub(crate) const DIRECTED: u8 = 2;

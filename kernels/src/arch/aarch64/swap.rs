@@ -2,8 +2,8 @@
 
 use crate::{
     arch::registers::registers,
-    data::Data,
-    order::{Swaps, swap},
+    format::data::Data,
+    vector::moves::order::{Swaps, swap},
 };
 use core::arch::aarch64::*;
 

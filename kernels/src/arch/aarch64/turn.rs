@@ -1,6 +1,6 @@
 //! Turning tiles with vectors of 16 bytes.
 
-use crate::strided::{Lanes, Transpose, one_by_one, squares};
+use crate::vector::moves::tile::{Lanes, Transpose, one_by_one, squares};
 use core::arch::aarch64::*;
 
 /// For NEON.
@@ -33,7 +33,7 @@ lanes! {
 
 /// # Safety
 ///
-/// As [`Turn`](crate::strided::Turn).
+/// As [`Turn`](crate::vector::moves::tile::Turn).
 #[target_feature(enable = "neon")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
     // SAFETY: as the caller's.

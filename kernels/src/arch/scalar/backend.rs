@@ -3,10 +3,9 @@
 use super::{TABLE, rounded, typed};
 use crate::{
     arch::{backend::Backend, environment::by_integers},
-    dtype::DType,
-    format::{Element, Format},
-    table::PairEntry,
-    work::Work,
+    dtype::{DType, Element},
+    format::Format,
+    vector::{Work, kernel::PairEntry},
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; 1] =

@@ -5,13 +5,12 @@
 //! kernel of the target make the table of results from them; one of few elements looks the values up, block by block, and has
 //! the same kernel cast these.
 
-use super::rounded;
+use super::staged::Then;
 use crate::{
-    data::Data,
     dtype::DType,
     exact::{FLOAT32, Rules, decode, to_float},
-    format::Format,
-    table::KernelFn,
+    format::{Format, data::Data},
+    vector::kernel::KernelFn,
 };
 use core::{mem::MaybeUninit, slice};
 
@@ -34,25 +33,9 @@ const fn values(from: DType) -> Values {
 /// # Safety
 ///
 /// As [`KernelFn`].
-pub(super) unsafe fn look_up<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let then = rounded::from_f32(data);
+pub(super) unsafe fn look_up<S: Format, T: Then>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let then = T::from_f32(data);
     // SAFETY: as the caller's. From so many codes on they repeat.
-    unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
-}
-
-/// The same to one target under its common rules: it names no other kernels.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-pub(super) unsafe fn look_up_to<S: Format, D: Format, const SATURATE: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
-    // SAFETY: as the caller's.
     unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
 }
 

@@ -9,28 +9,33 @@
 //!
 //! A float of a byte looks results up, and has no need to know of rules.
 
-use super::{TABLE, map_each, small};
+use super::{
+    each::map_each,
+    small,
+    staged::{BLOCK, ByRules, Then, in_blocks, through_f32},
+    table::{TABLE, looks_up},
+};
 use crate::{
-    data::{Data, Direction},
-    dtype::{DType, Flavor, FloatSpec, Spec},
-    exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format},
-    hub::{F32, F64, Hub},
-    round::Correction,
-    storage::Encoding,
-    table::{KernelFn, Rounded},
+    dtype::{DType, Encoding, Flavor, FloatSpec, Spec},
+    exact::{
+        Rounding, Rules, float_spec,
+        hub::{F32, F64, Hub},
+        round::Correction,
+    },
+    format::{
+        Encoder, Format,
+        data::{Data, Direction},
+    },
+    vector::kernel::{KernelFn, Rounded},
 };
 use core::mem::MaybeUninit;
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// Elements of a block on the stack.
-const BLOCK: usize = 128;
-
 const INFINITY: u32 = 0x7F80_0000;
 
 /// The kernel of a pair in byte storage under any rules. It leaves the direction of rounding alone.
-pub(in super::super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
+pub(in crate::arch) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     if from.is_packed() || to.is_packed() {
         return None;
     }
@@ -45,7 +50,7 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
     let common = TABLE.get(from, to, rules.saturate).run;
     match to.spec() {
         // Results are looked up, by all rules.
-        _ if super::looks_up(from, to) => common,
+        _ if looks_up(from, to) => common,
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
         Spec::Int { .. } => whole(from).unwrap_or(common),
@@ -65,10 +70,11 @@ const fn is_truncating(rules: &Rules) -> bool {
     matches!(rules.rounding, Rounding::TowardZero)
 }
 
-/// The kernel from float32 to the target under the rules.
-pub(super) fn from_f32(data: &Data) -> KernelFn {
-    from_f32_other(data.to, &data.rules)
-        .unwrap_or_else(|| TABLE.get(DType::Float32, data.to, data.rules.saturate).run)
+impl Then for ByRules {
+    fn from_f32(data: &Data) -> KernelFn {
+        from_f32_other(data.to, &data.rules)
+            .unwrap_or_else(|| TABLE.get(DType::Float32, data.to, data.rules.saturate).run)
+    }
 }
 
 /// The same if it is not that of the table.
@@ -151,72 +157,20 @@ unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     unsafe { map_each(src, dst, n, encode) };
 }
 
-/// Through blocks of `B`, of which `then` makes the elements of the target.
-///
-/// # Safety
-///
-/// As [`KernelFn`]; `then` is a kernel from elements like `B` to the target of `data`.
-#[inline(always)]
-unsafe fn in_blocks<S: Copy, B>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-    first: impl Fn(S) -> B,
-    then: KernelFn,
-) {
-    let mut block = [const { MaybeUninit::<B>::uninit() }; BLOCK];
-    for done in (0..n).step_by(BLOCK) {
-        let count = BLOCK.min(n - done);
-        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
-        // they are read.
-        unsafe {
-            map_each(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, &first);
-            then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);
-        }
-    }
-}
-
-/// To floats of up to 16 bits.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-pub(super) unsafe fn through_f32<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
-    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), from_f32(data)) };
-}
-
-/// The same to one target under its common rules: it names no other kernels.
-///
-/// # Safety
-///
-/// As [`KernelFn`].
-pub(super) unsafe fn through_f32_to<S: Format, D: Format, const SATURATE: bool>(
-    src: *const u8,
-    dst: *mut u8,
-    n: usize,
-    data: &Data,
-) {
-    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
-    // SAFETY: as the caller's.
-    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), then) };
-}
-
 fn staged(from: DType) -> Option<KernelFn> {
     Some(match from {
-        DType::Bool => through_f32::<bool>,
-        DType::Int8 => through_f32::<i8>,
-        DType::UInt8 => through_f32::<u8>,
-        DType::Int16 => through_f32::<i16>,
-        DType::UInt16 => through_f32::<u16>,
-        DType::Int32 => through_f32::<i32>,
-        DType::UInt32 => through_f32::<u32>,
-        DType::Int64 => through_f32::<i64>,
-        DType::UInt64 => through_f32::<u64>,
-        DType::Float16 => through_f32::<f16>,
-        DType::BFloat16 => through_f32::<bf16>,
-        DType::Float64 => through_f32::<f64>,
+        DType::Bool => through_f32::<bool, ByRules>,
+        DType::Int8 => through_f32::<i8, ByRules>,
+        DType::UInt8 => through_f32::<u8, ByRules>,
+        DType::Int16 => through_f32::<i16, ByRules>,
+        DType::UInt16 => through_f32::<u16, ByRules>,
+        DType::Int32 => through_f32::<i32, ByRules>,
+        DType::UInt32 => through_f32::<u32, ByRules>,
+        DType::Int64 => through_f32::<i64, ByRules>,
+        DType::UInt64 => through_f32::<u64, ByRules>,
+        DType::Float16 => through_f32::<f16, ByRules>,
+        DType::BFloat16 => through_f32::<bf16, ByRules>,
+        DType::Float64 => through_f32::<f64, ByRules>,
         _ => return None,
     })
 }

@@ -1,7 +1,11 @@
 //! To floats of up to 8 bits: one loop per source and flavor. The target is in the data.
 
-use super::map_each;
-use crate::{data::Data, dtype::Flavor, format::Format, hub::Hub};
+use super::each::map_each;
+use crate::{
+    dtype::Flavor,
+    exact::hub::Hub,
+    format::{Format, data::Data},
+};
 
 /// Flavors as arguments of types: [`Flavor::Ieee`] and [`Flavor::Fn`], which have the same signs.
 pub(super) const SIGNED: u8 = 0;
@@ -14,7 +18,7 @@ pub(super) const FINITE: u8 = 2;
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::table::KernelFn).
+/// As [`KernelFn`](crate::vector::kernel::KernelFn).
 pub(super) unsafe fn cast<S: Format, const FLAVOR: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let flavor = match FLAVOR {
         FNUZ => Flavor::Fnuz,
@@ -35,7 +39,7 @@ pub(super) unsafe fn cast<S: Format, const FLAVOR: u8>(src: *const u8, dst: *mut
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::table::KernelFn).
+/// As [`KernelFn`](crate::vector::kernel::KernelFn).
 pub(super) unsafe fn to_power<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let power = data.power;
     let encode = |code| {

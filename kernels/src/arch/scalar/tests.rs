@@ -2,13 +2,10 @@
 
 use crate::{
     arch::Tier,
-    buffer::read,
+    drive::kernel::tests::{all_rules, bytes_of, codes, is_run, run},
     dtype::DType,
-    exact::{self, Rules},
-    kernel::{
-        Kernel,
-        tests::{all_rules, bytes_of, codes, is_run, run},
-    },
+    exact::{self, Rules, buffer::read},
+    route::Kernel,
 };
 use alloc::vec::Vec;
 

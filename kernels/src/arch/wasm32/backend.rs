@@ -8,9 +8,9 @@ use super::{
 pub(in crate::arch) use crate::arch::scalar::backend::run_work;
 use crate::{
     arch::{backend::Backend, environment::by_integers},
-    dtype::DType,
-    format::{Element, Format},
-    table::PairEntry,
+    dtype::{DType, Element},
+    format::Format,
+    vector::kernel::PairEntry,
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; 1] = [Backend {

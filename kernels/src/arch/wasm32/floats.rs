@@ -9,10 +9,12 @@
 
 use super::simd::{Wasm128, even_16, even_32, high_16, low_16, odd_16, odd_32};
 use crate::{
-    data::Direction,
-    exact::Rounding,
-    hub::{Hub, Unsigned, Wide},
-    round::Correction,
+    exact::{
+        Rounding,
+        hub::{Hub, Unsigned, Wide},
+        round::Correction,
+    },
+    format::data::Direction,
     vector::each,
 };
 use core::arch::wasm32::*;

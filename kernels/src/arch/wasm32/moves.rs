@@ -3,9 +3,11 @@
 use super::simd::{even_64, high_8, high_16, high_32, load, low_8, low_16, low_32, odd_64, store};
 use crate::{
     arch::registers::registers,
-    data::Data,
-    order::{Swaps, swap},
-    strided::{Lanes, Transpose, one_by_one, squares},
+    format::data::Data,
+    vector::moves::{
+        order::{Swaps, swap},
+        tile::{Lanes, Transpose, one_by_one, squares},
+    },
 };
 use core::arch::wasm32::*;
 
@@ -69,7 +71,7 @@ lanes! {
 
 /// # Safety
 ///
-/// As [`Turn`](crate::strided::Turn).
+/// As [`Turn`](crate::vector::moves::tile::Turn).
 unsafe fn transpose<L: Lanes>(
     src: *const u8,
     from: isize,

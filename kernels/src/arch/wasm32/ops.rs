@@ -6,12 +6,11 @@ use super::{
     simd::{self, *},
 };
 use crate::{
-    data::Data,
-    hub::{F64, Hub},
+    exact::hub::{F64, Hub},
+    format::data::Data,
     vector::{
         each,
-        lanes::rounded::mode,
-        lanes::{Bytes, Doubles, Halves, LaneOps, Words, two},
+        lanes::{Bytes, Doubles, Halves, LaneOps, Words, rounded::mode, two},
     },
 };
 use core::arch::wasm32::*;

@@ -7,17 +7,12 @@ use super::{
 };
 use crate::{
     arch::scalar,
-    data::Data,
-    dtype::{COUNT, DType, Spec},
+    dtype::{COUNT, DType, Encoding, Spec},
     exact::Rules,
-    format::*,
-    storage::Encoding,
-    table::{
-        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
-    },
+    format::{data::Data, *},
     vector::{
         self,
+        kernel::{Entry, KernelFn, Rounded},
         lanes::{
             byte::{Limited, Masked},
             rounded,
@@ -25,6 +20,8 @@ use crate::{
             select::{self, Tokens},
             target::{Byte, Found, Int},
         },
+        pairs::{has_overflow_rule, same_bits, same_truth},
+        table::{PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table},
     },
 };
 
@@ -147,8 +144,8 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
 macro_rules! wasm_fn {
     ($($item:tt)*) => { $($item)* };
 }
-crate::loss::define_loops!(may_lose, wasm_fn);
-crate::scaled::define_scaled!(wasm_fn, Wasm128<false>);
+crate::vector::loss::define_loops!(may_lose, wasm_fn);
+crate::vector::scaled::define_scaled!(wasm_fn, Wasm128<false>);
 vector::scaled::define_fused!(wasm_fn, Wasm128<false>);
 vector::scaled::define_decoders!(
     Wasm128<false>,

@@ -5,9 +5,7 @@ use super::{
     simd::{self, Wasm128, even_8, load, operations, store},
 };
 use crate::{
-    data::Data,
-    format::*,
-    lut::Saturating,
+    format::{data::Data, lut::Saturating, *},
     vector::{
         each,
         lanes::{

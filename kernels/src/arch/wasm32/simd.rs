@@ -5,7 +5,7 @@
 //! (<https://github.com/rust-lang/rust/issues/157456>): they are used for integers with a sign of which nothing else is known.
 
 use crate::{
-    data::Direction,
+    format::data::Direction,
     vector::{Blocks, Simd, each},
 };
 use core::arch::wasm32::*;

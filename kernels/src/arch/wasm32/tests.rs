@@ -2,7 +2,7 @@
 
 use super::simd::Wasm128;
 use crate::{
-    data::Direction,
+    format::data::Direction,
     vector::lanes::tests::{DIRECTIONS, check},
 };
 

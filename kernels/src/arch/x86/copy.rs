@@ -2,12 +2,11 @@
 //!
 //! Loops of our own, because `memcpy` of a buffer in the first cache takes twice their time on some CPUs.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     arch::{registers::registers, scalar},
-    data::Data,
-    dtype::{DType, Spec},
-    format::{Element, Format},
+    dtype::{DType, Element, Spec},
+    format::{Format, data::Data},
 };
 
 /// The bits of every byte that the dtype uses.

@@ -1,6 +1,6 @@
 //! The tiers of x86.
 
-use crate::work::Work;
+use crate::vector::Work;
 
 /// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
 /// `$below`, so that no function needs a feature that its tier has not shown.
@@ -208,8 +208,6 @@ pub(super) mod avx2;
 #[cfg(feature = "avx512")]
 pub(super) mod avx512;
 mod copy;
-#[cfg(all(test, miri))]
-mod ends;
 #[cfg(not(miri))]
 mod env;
 mod fine;
@@ -222,6 +220,8 @@ mod packing;
 mod short;
 mod stream;
 mod swap;
+#[cfg(all(test, miri))]
+mod tests;
 mod turn;
 
 #[cfg(miri)]

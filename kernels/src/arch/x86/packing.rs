@@ -3,7 +3,7 @@
 //! Unpacking copies a group of bytes into every byte that an element of it goes to, shifted to its place, and masks. Packing
 //! multiplies neighbours by powers of two and adds them, which are single instructions.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::format::packed::{Nibbles, Packing, SCALAR};
 
 /// The packing of both tiers.

@@ -3,7 +3,7 @@
 //! A load waits for the cache if what it loads was just stored by more than one store. So the bytes are put together in a
 //! register, and stored by one instruction; and what a kernel stored is loaded by pieces of its registers.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 
 /// Copies `len` bytes and fills up to `whole` with zeros.
 ///

@@ -2,8 +2,8 @@
 //!
 //! Miri knows neither: there, lines are copied.
 
-use crate::arch::native::intrinsics::*;
-use crate::{machine::CACHE_LINE, stream::NonTemporal};
+use crate::arch::x86::intrinsics::*;
+use crate::vector::{machine::CACHE_LINE, non_temporal::NonTemporal};
 use core::sync::atomic::{AtomicUsize, Ordering};
 
 pub(super) static AVX2: NonTemporal = NonTemporal { last_cache, prefetch, store: store_avx2, fence };
@@ -23,7 +23,7 @@ fn prefetch(start: *const u8, len: usize) {
 
 fn fence() {
     #[cfg(test)]
-    crate::stream::FENCES.set(crate::stream::FENCES.get() + 1);
+    crate::vector::non_temporal::FENCES.set(crate::vector::non_temporal::FENCES.get() + 1);
     // SAFETY: every CPU with the registers of SSE2 has the instruction.
     #[cfg(not(miri))]
     unsafe {

@@ -1,10 +1,10 @@
 //! Words of 2, 4 and 8 bytes to those of the other byte order, on both tiers: a register per shuffle.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
     arch::registers::registers,
-    data::Data,
-    order::{Swaps, swap},
+    format::data::Data,
+    vector::moves::order::{Swaps, swap},
 };
 
 /// Where the bytes of 16 come from.

@@ -1,7 +1,10 @@
 //! Turning tiles with vectors of 16 bytes, which both tiers have.
 
-use crate::arch::native::intrinsics::*;
-use crate::strided::{self, Lanes, Pick, Transpose, one_by_one, squares};
+use crate::arch::x86::intrinsics::*;
+use crate::vector::moves::{
+    copy,
+    tile::{Lanes, Pick, Transpose, one_by_one, squares},
+};
 
 /// For both tiers.
 pub(super) static TRANSPOSE: Transpose =
@@ -45,7 +48,7 @@ unsafe fn pick(all: __m128i, from: __m128i, index: __m128i) -> __m128i {
 
 /// # Safety
 ///
-/// As [`Turn`](crate::strided::Turn).
+/// As [`Turn`](crate::vector::moves::tile::Turn).
 #[target_feature(enable = "avx2")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
     // SAFETY: as the caller's.
@@ -54,7 +57,7 @@ unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, r
 
 /// # Safety
 ///
-/// As [`CopyPlane`](strided::CopyPlane).
+/// As [`CopyPlane`](crate::vector::moves::copy::CopyPlane).
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn copy(
     size: usize,
@@ -65,5 +68,5 @@ pub(super) unsafe fn copy(
     len: [usize; 2],
 ) {
     // SAFETY: as the caller's.
-    unsafe { strided::copy::<true>(size, src, from, dst, to, len) }
+    unsafe { copy::copy::<true>(size, src, from, dst, to, len) }
 }

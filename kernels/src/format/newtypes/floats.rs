@@ -4,13 +4,13 @@
 //! the method of the same name of `f32` returns for the same value, where `f32` has one; what is `MIN_POSITIVE` or normal is a
 //! matter of the format.
 
-use super::*;
+use super::parse::nearest;
 use crate::exact::{Class, Rules, to_float};
-
-/// The code nearest to a value by the default rules.
-pub(super) const fn nearest(to: DType, x: Exact) -> u8 {
-    to_float(float_spec(to), x, &Rules::common(to, true)) as u8
-}
+use crate::{
+    dtype::{DType, FloatSpec},
+    exact::{Exact, float_spec},
+};
+use core::{cmp::Ordering, num::FpCategory};
 
 /// The code of a value under these rules, which do not saturate; `None` for a value out of the finite range after rounding, and for an
 /// infinity or a NaN that the format does not have.
@@ -121,13 +121,13 @@ macro_rules! methods {
             ///
             /// It works in integer arithmetic, so it can be used in constants and no floating-point environment changes it.
             pub const fn from_f32(x: f32) -> Self {
-                Self(floats::nearest(DType::$variant, Exact::from_float(FLOAT32, x.to_bits() as u64)))
+                Self(parse::nearest(DType::$variant, Exact::from_float(FLOAT32, x.to_bits() as u64)))
             }
 
             /// The nearest value, rounded once from all bits of `x`, by the same rules as [`from_f32`](Self::from_f32).
             pub const fn from_f64(x: f64) -> Self {
                 let exact = Exact::from_float(float_spec(DType::Float64), x.to_bits());
-                Self(floats::nearest(DType::$variant, exact))
+                Self(parse::nearest(DType::$variant, exact))
             }
 
             /// The value; every value is exact in `f32`.
@@ -225,7 +225,7 @@ macro_rules! methods {
         }
     )*};
     (@ into $variant:ident, $format:ident, $to:ty, $to_variant:ident, $bits:ty) => {
-        const _: () = assert!(crate::hub::parts_fit(DType::$variant, DType::$to_variant));
+        const _: () = assert!(crate::exact::hub::parts_fit(DType::$variant, DType::$to_variant));
         impl From<$format> for $to {
             /// The same value.
             fn from(x: $format) -> $to {

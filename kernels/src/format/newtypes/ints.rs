@@ -1,6 +1,7 @@
 //! The integers: range, conversions, order.
 
-use super::*;
+use crate::dtype::DType;
+use core::fmt;
 
 /// An integer that a small integer type cannot hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -129,7 +130,7 @@ macro_rules! methods {
             fn try_from(value: $from) -> Result<Self, IntRangeError> {
                 let narrow = <$repr>::try_from(value).ok();
                 narrow.and_then(Self::new).ok_or_else(|| {
-                    IntRangeError::new(value, <Self as crate::Element>::DTYPE, Self::MIN.get() as i8, Self::MAX.get() as u8)
+                    IntRangeError::new(value, <Self as crate::dtype::Element>::DTYPE, Self::MIN.get() as i8, Self::MAX.get() as u8)
                 })
             }
         }
@@ -162,30 +163,3 @@ macro_rules! methods {
     )*};
 }
 pub(super) use methods;
-
-/// Conversions between the small integers: of every value, and of those in range.
-macro_rules! between {
-    ($($from:ident => [$($wider:ident)*] [$($narrower:ident)*];)*) => {$(
-        $(impl From<$from> for $wider {
-            /// The same value.
-            fn from(x: $from) -> $wider {
-                // The codes of a wider integer are those of the narrower with its sign, or zeros, in front.
-                $wider::from_bits(x.get() as u8)
-            }
-        })*
-        $(impl TryFrom<$from> for $narrower {
-            type Error = IntRangeError;
-
-            fn try_from(x: $from) -> Result<$narrower, IntRangeError> {
-                x.get().try_into()
-            }
-        })*
-    )*};
-}
-
-between! {
-    I2 => [I4] [U2 U4];
-    I4 => [] [I2 U2 U4];
-    U2 => [U4 I4] [I2];
-    U4 => [] [I2 I4 U2];
-}

@@ -7,10 +7,14 @@
 //! `Zero`, `One`, `Num` and what is built on them ask for arithmetic, which these types do not have.
 
 use super::*;
+use crate::dtype::DType;
+use crate::exact::{Exact, FLOAT32, float_spec};
 use crate::{
-    exact::Rules,
-    format::Element,
-    one::{cast_one, default_rules},
+    dtype::Element,
+    exact::{
+        Rules,
+        one::{cast_one, default_rules},
+    },
 };
 use num_traits::{AsPrimitive, Bounded, FromPrimitive, NumCast, ToPrimitive};
 

@@ -10,12 +10,18 @@
 //! The module `text` of the crate `lanecast` does the same for columns of text and for all dtypes, at the speed that takes. This is for single
 //! values of a byte, and the tests compare the two.
 
+use crate::exact::{Rules, float_spec, to_float};
 use crate::{
     dtype::{DType, Spec},
     exact::{Class, Exact, Rounding, shift_right},
 };
 use alloc::string::String;
 use core::fmt;
+
+/// The code nearest to a value by the default rules.
+pub(super) const fn nearest(to: DType, x: Exact) -> u8 {
+    to_float(float_spec(to), x, &Rules::common(to, true)) as u8
+}
 
 /// A text that is no element of a dtype.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -69,7 +75,7 @@ impl core::error::Error for ParseElementError {}
 /// The code of a small float.
 pub(super) fn float(text: &str, to: DType) -> Result<u8, ParseElementError> {
     match number(trim(text.as_bytes())) {
-        Ok(x) => Ok(super::floats::nearest(to, x)),
+        Ok(x) => Ok(nearest(to, x)),
         Err(reason) => Err(ParseElementError::new(text, reason, to)),
     }
 }

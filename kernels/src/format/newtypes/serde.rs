@@ -6,11 +6,15 @@
 //! error, and so is a code with bits above the format's.
 
 use super::*;
+use crate::dtype::DType;
+use crate::exact::{Exact, float_spec};
 use crate::exact::{Rounding, Rules};
 use ::serde::{
     Deserialize, Deserializer, Serialize, Serializer,
     de::{Error, Unexpected, Visitor},
 };
+use core::fmt;
+use core::num::FpCategory;
 
 /// Reads the code of a float.
 struct Floats {

@@ -8,11 +8,13 @@ use super::{
     table::{Found8, Found16, codes},
     upper_halves,
 };
-use crate::{
+use super::{eight, two};
+use crate::format::{
+    Format,
     data::Data,
-    format::Format,
     lut::{self, Limits},
 };
+use crate::vector::each;
 use core::marker::PhantomData;
 
 /// `float8_e8m0fnu`: the exponents of float32.

@@ -1,8 +1,9 @@
 //! 8-bit floats on the way to wider floats by a shift and an addend that one table of 16 entries has ([`Ends`]): for tiers that look
 //! up 16 entries in a register much faster than 128 ([`LaneOps::ENDS`]).
 
+use super::two;
 use super::{Bytes, Halves, LaneOps, float::F32, float::SHORT, source::Source, table::Found16, upper_halves};
-use crate::{
+use crate::format::{
     data::Data,
     linear::{Ends, EndsOf, Entry},
     lut::Words,

@@ -2,7 +2,12 @@
 //!
 //! Conversions to integers saturate, and NaN becomes 0: what the specification wants of a cast that saturates.
 
-use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, int::Ints32, int::Ints64, truths};
+use super::eight;
+use super::{
+    Bytes, Doubles, Halves, LaneOps, Lanes, Words, f32_odd_of_doubles, f32_of_doubles, int::Ints32,
+    int::Ints64, truths,
+};
+use crate::vector::each;
 
 /// A unit of float32.
 #[derive(Clone, Copy)]
@@ -108,13 +113,11 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
     }
     #[inline(always)]
     fn f32(self, m: M) -> Words<M> {
-        let x = self.0;
-        each!([0, 2, 4, 6], |k| m.f32_of_f64_env(x[k], x[k + 1]))
+        f32_of_doubles(m, self.0)
     }
     #[inline(always)]
     fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
-        let x = self.0;
-        each!([0, 2, 4, 6], |k| m.f32_of_f64_odd(x[k], x[k + 1]))
+        f32_odd_of_doubles(m, self.0)
     }
     #[inline(always)]
     fn f32_odd_or_infinite(self, m: M) -> Words<M> {

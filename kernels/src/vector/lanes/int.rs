@@ -2,7 +2,12 @@
 //!
 //! An integer of more bits than the target goes through the widths between them, with its own sign.
 
-use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, float::F64, small, truths};
+use super::{
+    Bytes, Doubles, Halves, LaneOps, Lanes, Words, f32_odd_of_doubles, f32_of_doubles, small, truths,
+    widen_32,
+};
+use super::{eight, two};
+use crate::vector::each;
 
 /// A unit of integers of 8 bits, with a sign or without.
 #[derive(Clone, Copy)]
@@ -26,12 +31,6 @@ fn widen_8<M: LaneOps, const SIGNED: bool>(m: M, x: Bytes<M>) -> Halves<M> {
 fn widen_16<M: LaneOps, const SIGNED: bool>(m: M, [x, y]: Halves<M>) -> Words<M> {
     let ([a, b], [c, d]) = (m.widen_16::<SIGNED>(x), m.widen_16::<SIGNED>(y));
     [a, b, c, d]
-}
-
-#[inline(always)]
-pub(super) fn widen_32<M: LaneOps, const SIGNED: bool>(m: M, x: Words<M>) -> Doubles<M> {
-    let [[a, b], [c, d], [e, f], [g, h]] = each!(x, |x| m.widen_32::<SIGNED>(x));
-    [a, b, c, d, e, f, g, h]
 }
 
 impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints8<M, SIGNED> {
@@ -187,7 +186,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints32<M, SIGNED> {
     #[inline(always)]
     fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
         // If the last bits do not matter, what is rounded here is out of range of the target.
-        if ODD { F64(self.f64(m)).f32_odd::<true>(m) } else { self.f32(m) }
+        if ODD { f32_odd_of_doubles(m, self.f64(m)) } else { self.f32(m) }
     }
     #[inline(always)]
     fn f64(self, m: M) -> Doubles<M> {
@@ -233,12 +232,12 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
     }
     #[inline(always)]
     fn f32(self, m: M) -> Words<M> {
-        F64(self.f64_odd(m)).f32(m)
+        f32_of_doubles(m, self.f64_odd(m))
     }
     #[inline(always)]
     fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
         if ODD {
-            F64(self.f64_odd(m)).f32_odd::<true>(m)
+            f32_odd_of_doubles(m, self.f64_odd(m))
         } else {
             // What has more than 32 bits is out of range of the target, and stays so.
             self.narrow::<true, SIGNED>(m).f32(m)

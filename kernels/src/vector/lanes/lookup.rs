@@ -1,7 +1,8 @@
 //! Tables in registers, and how the codes of a source become indices of them.
 
 use super::LaneOps;
-use crate::lut::{Choice, choice};
+use super::two;
+use crate::format::lut::{Choice, choice};
 
 /// A table of `E` entries in registers.
 pub(crate) trait Entries<M: LaneOps, const E: usize>: Copy {

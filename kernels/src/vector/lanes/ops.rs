@@ -2,13 +2,14 @@
 //!
 //! A register has no type of its own: an operation says how wide its lanes are. Those without a letter are bits or wrapping
 //! integers; `u`, `i` and `f` are unsigned, signed, and IEEE binary floats. Masks are lanes of all ones or all zeros.
-//! "In the direction" means that of the floating-point environment ([`crate::fpenv`]): only operations named `_env` round in it.
+//! "In the direction" means that of the floating-point environment (`fpenv`): only operations named `_env` round in it.
 //! All others are exact, or say how they round.
 //!
 //! The methods with bodies are compositions that a tier overrides where it has something shorter.
 
-use super::{super::Blocks, Lanes, int::Ints32};
-use crate::data::Data;
+use super::{super::Blocks, two};
+use crate::format::data::Data;
+use crate::vector::each;
 
 /// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
 pub(crate) type Bytes<M> = <M as super::super::Simd>::V;
@@ -22,7 +23,7 @@ pub(crate) trait Kernel<M> {
     ///
     /// # Safety
     ///
-    /// As [`KernelFn`](crate::table::KernelFn).
+    /// As [`KernelFn`](crate::vector::kernel::KernelFn).
     unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data);
 }
 
@@ -272,12 +273,21 @@ pub(crate) trait LaneOps: Blocks {
     /// Truncated to int8 (or uint8), saturated; NaN becomes 0.
     #[inline(always)]
     fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {
-        Ints32::<Self, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x))).int8::<true, SIGNED>(self)
+        let x = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
+        if SIGNED {
+            let [a, b, c, d] = x;
+            let halves = [self.narrow_32::<true, true, true>(a, b), self.narrow_32::<true, true, true>(c, d)];
+            self.narrow_16::<true, true, true>(halves[0], halves[1])
+        } else {
+            let max = self.splat(0xFF);
+            self.low_bytes_32(each!(x, |x| self.min_u(x, max)))
+        }
     }
     /// Truncated to int16 (or uint16), saturated; NaN becomes 0.
     #[inline(always)]
     fn int16_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Halves<Self> {
-        Ints32::<Self, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x))).int16::<true, SIGNED>(self)
+        let [a, b, c, d] = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
+        [self.narrow_32::<true, SIGNED, SIGNED>(a, b), self.narrow_32::<true, SIGNED, SIGNED>(c, d)]
     }
     /// Of int32 that float32 holds, exactly.
     #[inline(always)]

@@ -21,16 +21,20 @@ use super::{
         self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
     },
 };
+use super::{eight, two};
+use crate::vector::each;
 use crate::{
-    data::{Data, Direction},
-    dtype::{DType, Flavor, Spec},
-    exact::{PowerRange, Rounding, Rules},
-    format::*,
-    hub::parts_fit,
-    lut::{self, Codes, Lut, set},
-    storage::Encoding,
-    table::{KernelFn, Rounded, Table},
-    tabled::Made,
+    dtype::{DType, Encoding, Flavor, Spec},
+    exact::{PowerRange, Rounding, Rules, hub::parts_fit},
+    format::{
+        data::{Data, Direction},
+        lut::{self, Codes, Lut, set},
+        *,
+    },
+    vector::{
+        kernel::{KernelFn, Made, Rounded},
+        table::Table,
+    },
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -447,6 +451,6 @@ pub(crate) fn tabled<K: Tokens>(
     let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
     let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));
     let mut made = Made::new(run, Lut::<128, 2>::new(&words, Codes::Patched));
-    made.direction = crate::tabled::direction(rules.rounding)?;
+    made.direction = crate::format::data::direction(rules.rounding)?;
     Some(made)
 }

@@ -7,13 +7,13 @@ use super::{
     source::Source,
     target::Target,
 };
-use crate::data::Data;
+use crate::format::data::Data;
 
 /// The kernel from a source to a target.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::table::KernelFn), of a pair with this source and this target; the CPU has what the token stands for.
+/// As [`KernelFn`](crate::vector::kernel::KernelFn), of a pair with this source and this target; the CPU has what the token stands for.
 pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>(
     src: *const u8,
     dst: *mut u8,

@@ -12,10 +12,11 @@ use super::{
 };
 use crate::{
     dtype::{DType, Flavor, Spec},
-    format::Format,
-    linear,
-    lut::{self, Saturating, Truncating, Wrapping},
-    table::{KernelFn, has_overflow_rule},
+    format::{
+        Format, linear,
+        lut::{self, Saturating, Truncating, Wrapping},
+    },
+    vector::{kernel::KernelFn, pairs::has_overflow_rule},
 };
 use half::{bf16, f16};
 use num_complex::Complex;

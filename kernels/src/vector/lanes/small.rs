@@ -4,8 +4,10 @@
 //! it obeys every direction of the environment; NaN is put in among the bytes, where all formats have it in one way; the exponent is
 //! brought to its place by a multiplication of bytes.
 
+use super::two;
 use super::{Bytes, LaneOps, Lanes, high_halves, target::Codes, truths};
-use crate::data::Data;
+use crate::format::data::Data;
+use crate::vector::each;
 
 /// The direction of the environment.
 pub(crate) const DIRECTED: u8 = 0;

@@ -6,7 +6,9 @@ use super::{
     int::{Ints8, Ints16, Ints32, Ints64},
     upper_halves,
 };
-use crate::data::Data;
+use super::{eight, two};
+use crate::format::data::Data;
+use crate::vector::each;
 use half::{bf16, f16};
 use num_complex::Complex;
 

@@ -3,6 +3,7 @@
 //! A table gives the results themselves ([`Found8`], [`Found16`]), or what they are easily made of: short integers, or the
 //! upper halves of float32. Tables of the common rules are constants; those of other rules come with the cast (`Data::table`).
 
+use super::two;
 use super::{
     Bytes, Halves, LaneOps, Lanes,
     float::{F32, SHORT, SHORT_OR_INFINITE},
@@ -11,7 +12,7 @@ use super::{
     source::Source,
     upper_halves,
 };
-use crate::{
+use crate::format::{
     data::Data,
     lut::{self, Lut},
 };

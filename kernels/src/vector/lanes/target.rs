@@ -5,14 +5,14 @@ use super::{
         small::{Family, NO_NAN, Values, exponents, floats},
         style::PLAIN,
     },
-    Doubles, Halves, LaneOps, Lanes, Words,
-    int::widen_32,
+    Doubles, Halves, LaneOps, Lanes, Words, widen_32,
 };
+use super::{eight, two};
+use crate::vector::each;
 use crate::{
-    data::Data,
     dtype::{DType, Spec},
     exact::Rules,
-    format::Format,
+    format::{Format, data::Data},
 };
 use core::marker::PhantomData;
 
@@ -236,7 +236,7 @@ macro_rules! targets {
                 $m: M,
                 [x, y]: [L; 2],
                 [first, second]: [*mut u8; 2],
-                $data: &$crate::data::Data,
+                $data: &$crate::format::data::Data,
             ) {
                 // SAFETY: a unit can be written at both places: as many registers as an element has bytes.
                 $crate::vector::lanes::two!([(x, first), (y, second)], |($x, $dst)| unsafe { $body });

@@ -10,11 +10,9 @@ mod tests;
 
 use super::{Blocks, Simd};
 use crate::{
-    data::Direction,
     dtype::{DType, FloatSpec},
-    exact::{self, Exact, FLOAT32, Rounding, Rules, float_spec},
-    format::packed::SCALAR,
-    round::Correction,
+    exact::{self, Exact, FLOAT32, Rounding, Rules, float_spec, round::Correction},
+    format::{data::Direction, packed::SCALAR},
 };
 use bytemuck::{Pod, Zeroable};
 use core::{array, cell::Cell};

@@ -6,34 +6,31 @@ macro_rules! define_fused {
         $function! {
             /// # Safety
             ///
-            /// As [`FusedFn`](crate::scaled::FusedFn).
-            unsafe fn scale_blocks<S: vector::scaled::Source<$simd>, W: vector::scaled::Stage<$simd>>(
+            /// As [`FusedFn`](crate::vector::scaled::FusedFn).
+            unsafe fn scale_blocks<S: $crate::vector::scaled::Source<$simd>, W: $crate::vector::scaled::Stage<$simd>>(
                 src: *const u8,
                 dst: *mut u8,
                 n: usize,
                 run: usize,
-                factors: &crate::scaled::Factors<'_>,
+                factors: &crate::vector::scaled::Factors<'_>,
                 data: [&Data; 2],
             ) {
                 // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
                 unsafe {
-                    let m = <$simd as vector::Simd>::new_unchecked();
-                    vector::scaled::run::<$simd, S, W>(m, src, dst, n, run, factors, data)
+                    let m = <$simd as $crate::vector::Simd>::new_unchecked();
+                    $crate::vector::scaled::run::<$simd, S, W>(m, src, dst, n, run, factors, data)
                 }
             }
         }
 
-        pub(in crate::arch) fn fused(
+        pub(crate) fn fused(
             from: DType,
             to: Encoding,
-            step: crate::scaled::Step,
-        ) -> Option<crate::scaled::Fused> {
-            use crate::{
-                scaled::{Fused, FusedFn, Step},
-                vector::{
-                    Blocks,
-                    scaled::{Elements, Source, words::stages},
-                },
+            step: crate::vector::scaled::Step,
+        ) -> Option<crate::vector::scaled::Fused> {
+            use crate::vector::{
+                Blocks,
+                scaled::{Elements, Fused, FusedFn, Source, Step, words::stages},
             };
             macro_rules! of_source {
                 ($stage:ty, $halves:ty) => {
@@ -72,18 +69,15 @@ pub(crate) use define_fused;
 /// sources of `float8_e4m3fn`, of `float8_e5m2`, of packed `float4_e2m1fn`, of packed `int4`, and of `int8`.
 macro_rules! define_decoders {
     ($simd:ty, $e4m3:ty, $e5m2:ty, $e2m1:ty, $int4:ty, $int8:ty) => {
-        pub(in crate::arch) fn decoder(
+        pub(crate) fn decoder(
             from: Encoding,
             to: DType,
-            step: crate::scaled::Step,
-        ) -> Option<crate::scaled::Fused> {
-            use crate::{
-                scaled::{Fused, FusedFn, Product, Step},
-                vector::{
-                    Blocks,
-                    scaled::{High, Stored},
-                    target::F32,
-                },
+            step: crate::vector::scaled::Step,
+        ) -> Option<crate::vector::scaled::Fused> {
+            use crate::vector::{
+                Blocks,
+                casts::target::F32,
+                scaled::{Fused, FusedFn, High, Product, Step, Stored},
             };
             macro_rules! to_target {
                 ($source:ty, $block:literal) => {

@@ -1,7 +1,10 @@
 //! How blocks are scaled and stored.
 
-use super::*;
-use crate::vector::target::Target;
+use super::{Factors, Product, RegisterStep, source::Source};
+use crate::vector::casts::target::Target;
+use crate::vector::each;
+use crate::{format::data::Data, vector::Blocks};
+use core::marker::PhantomData;
 
 /// The factors of all runs, and the runs of the registers of a block.
 pub(crate) type Runs<'a> = (&'a Factors<'a>, [usize; 4]);

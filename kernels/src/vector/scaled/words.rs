@@ -6,14 +6,15 @@
 //! by the general stage.
 
 use super::{Elements, Factors, Runs, Source, Stage, Stored};
+use crate::vector::each;
 use crate::{
-    data::Data,
-    scaled::{Exact, RegisterStep, Times},
+    format::data::Data,
     vector::{
         Blocks,
+        casts::target::{Bytes, Float, Packed, Signed, Target},
+        scaled::{Exact, RegisterStep, Times},
         small::{NAN_APART, NO_NAN},
         style::{DIRECTED, PLAIN},
-        target::{Bytes, Float, Packed, Signed, Target},
     },
 };
 use core::marker::PhantomData;

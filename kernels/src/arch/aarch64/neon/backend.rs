@@ -1,6 +1,10 @@
 //! What the tier `neon` offers.
 
-use super::{SCALED, TABLES, decoder, entry, fine, fused, loops, rounded};
+use super::{
+    super::fine,
+    pairs::{TABLES, entry, loops, rounded},
+    scaled::{SCALED, decoder, fused},
+};
 /// All code for these targets is compiled for the tier.
 pub(in crate::arch) use crate::arch::scalar::backend::run_work;
 use crate::{
@@ -9,9 +13,9 @@ use crate::{
         backend::Backend,
         environment::{by_integers, exact_to_float32, is_whole, parts},
     },
-    dtype::{DType, Spec},
-    format::{Element, Format},
-    table::PairEntry,
+    dtype::{DType, Element, Spec},
+    format::Format,
+    vector::kernel::PairEntry,
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = fine::by_features!(|FEATURES| Backend {

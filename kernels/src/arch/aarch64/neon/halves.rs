@@ -3,15 +3,14 @@
 //! Its arithmetic is assembly because the intrinsics are younger than the oldest Rust that this crate is for, and because some of
 //! it rounds in the direction of the environment ([`env`](super::env)).
 
-use super::{env::instructions, fine, simd::Neon};
+use super::{super::fine, env::instructions, simd::Neon};
 use crate::{
-    data::Data,
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules, float_spec},
-    format::{Encoder, Format},
-    table::KernelFn,
+    format::{Encoder, Format, data::Data},
     vector::{
         Simd,
+        kernel::KernelFn,
         lanes::{
             Halves, LaneOps, Lanes,
             int::Ints16,

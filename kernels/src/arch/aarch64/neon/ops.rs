@@ -6,7 +6,7 @@ use super::{
 };
 use crate::{
     arch::aarch64::fine,
-    data::Data,
+    format::data::Data,
     vector::{
         Simd, each,
         lanes::{Bytes, Doubles, Halves, LaneOps, Words, ops::Kernel},

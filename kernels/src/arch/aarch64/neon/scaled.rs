@@ -2,13 +2,13 @@
 
 use super::{
     super::packing::{nibbles, store_nibbles},
-    simd::{Neon, operations},
-    *,
+    simd::{Neon, neon_fn, operations},
 };
+use crate::dtype::{DType, Encoding};
 use crate::{
-    lut::Saturating,
+    format::{data::Data, lut::Saturating, *},
     vector::{
-        Simd,
+        self, Simd,
         lanes::{
             LaneOps, Lanes,
             int::Ints8,
@@ -135,4 +135,6 @@ impl Source<Neon> for Integers {
     }
 }
 
+crate::vector::scaled::define_scaled!(neon_fn, Neon);
+vector::scaled::define_fused!(neon_fn, Neon);
 vector::scaled::define_decoders!(Neon, Eight<F8E4M3FN>, Eight<F8E5M2>, Four<F4E2M1FN>, Four<I4>, Integers);

@@ -168,3 +168,9 @@ impl<const FINE: u8> Blocks for Neon<FINE> {
         each!([0, 1, 2, 3], |k| unsafe { self.store(p.add(16 * k), x[k]) });
     }
 }
+
+/// A function with the features of the tier.
+macro_rules! neon_fn {
+    ($($item:tt)*) => { #[target_feature(enable = "neon")] $($item)* };
+}
+pub(super) use neon_fn;

@@ -1,6 +1,6 @@
 //! The operations beside their reference.
 
-use super::{Neon, fine};
+use super::{super::fine, simd::Neon};
 use crate::vector::{
     Simd,
     lanes::tests::{DIRECTIONS, check},

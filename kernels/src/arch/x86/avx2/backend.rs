@@ -1,6 +1,10 @@
 //! What the tier `avx2` offers.
 
-use super::{SCALED, TABLE, decoder, entry, fused, loops, rounded};
+use super::{
+    bytes::scaled::{decoder, fused},
+    families::SCALED,
+    table::{TABLE, entry, loops, rounded},
+};
 pub(in crate::arch) use crate::arch::x86::run_work;
 use crate::{
     arch::{
@@ -8,9 +12,9 @@ use crate::{
         environment::{by_integers, exact_to_float32},
         x86::{Avx2, packing, stream, swap, turn},
     },
-    dtype::DType,
-    format::{Element, Format},
-    table::PairEntry,
+    dtype::{DType, Element},
+    format::Format,
+    vector::kernel::PairEntry,
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; 1] = [Backend {

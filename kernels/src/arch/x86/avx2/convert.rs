@@ -1,6 +1,6 @@
 //! Conversions that AVX2 has no one instruction for: to odd, of unsigned integers, and to float16 in a direction or to odd.
 
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::{env, intrinsics::*};
 use crate::vector::style::{ODD, PLAIN};
 
 /// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.

@@ -1,7 +1,7 @@
 //! The operations on words of [`crate::vector::scaled`].
 
 use super::simd::{Avx2, store_packed};
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::vector::{
     Simd, each,
     scaled::{List, Words},

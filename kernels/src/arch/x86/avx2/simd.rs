@@ -4,7 +4,7 @@ use super::{
     super::short,
     convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16},
 };
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::{env, intrinsics::*};
 use crate::vector::{Blocks, Casts, Simd, each};
 
 /// AVX2.

@@ -13,31 +13,34 @@ mod floats;
 mod halves;
 mod ints;
 mod targets;
+mod units;
 mod words;
 
 use super::{
     super::{AWAY, COMMON, DIRECTED, ODD},
     simd::Avx2,
 };
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::intrinsics::*;
 use crate::{
-    data::{Data, Direction},
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
-    format::*,
-    table::{KernelFn, Rounded},
-    vector::{Simd, short::padded},
+    format::{
+        data::{Data, Direction},
+        *,
+    },
+    vector::{
+        Simd,
+        kernel::{KernelFn, Rounded},
+        short::padded,
+    },
 };
-use core::mem::MaybeUninit;
 use floats::{F32, F64};
 use half::{bf16, f16};
 pub(super) use halves::to_bf16 as float16_to_bfloat16;
 use ints::{I32, I64, U32, U64};
 use num_complex::Complex;
-use targets::{Int8, Int16, Int32, Int64, Real, Target, pack_8, pack_16, pack_words, store};
-
-/// Elements of a unit.
-const UNIT: usize = 8;
+use targets::{Int8, Int16, Int32, Int64, Real, Target};
+use units::{Source, UNIT, even_32, even_64, few, in_order, load, load_16, load_pd, overlapping};
 
 /// The kernel of a pair, if it is one of these.
 pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
@@ -74,9 +77,9 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16, f16, super::to_bytes::<f16>();
-    bf16, bf16, super::to_bytes::<bf16>();
-    f32, f32, super::to_bytes::<f32>();
+    f16, f16, super::families::to_bytes::<f16>();
+    bf16, bf16, super::families::to_bytes::<bf16>();
+    f32, f32, super::families::to_bytes::<f32>();
     f64, f64, to_bytes::<f64>();
 );
 
@@ -127,48 +130,6 @@ avx2_fn! {
     }
 }
 
-/// Calls `f` at all steps of `0..n`, and once more for the last `step` elements if the steps do not end there.
-///
-/// `n` is at least `step`.
-#[inline(always)]
-fn overlapping(n: usize, step: usize, mut f: impl FnMut(usize)) {
-    let (mut i, mut end) = (0, n - n % step);
-    // One place that calls the body, so that it is there once.
-    loop {
-        while i < end {
-            f(i);
-            i += step;
-        }
-        if end == n {
-            return;
-        }
-        (i, end) = (n - step, n);
-    }
-}
-
-/// Fewer elements than a unit: all is written to the stack, and what there is of it copied, in pieces of constant sizes.
-///
-/// # Safety
-///
-/// `n < UNIT` elements of `size` bytes can be written to `dst`; `unit` writes a unit.
-#[inline(always)]
-unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnOnce(*mut u8)) {
-    #[repr(align(32))]
-    struct Stack([MaybeUninit<u8>; UNIT * 16]);
-    let mut stack = Stack([const { MaybeUninit::uninit() }; UNIT * 16]);
-    unit(stack.0.as_mut_ptr().cast());
-    let mut written = stack.0.as_ptr().cast::<u8>();
-    for piece in [4, 2, 1] {
-        if n & piece != 0 {
-            // SAFETY: the pieces add up to `n` elements, of which the stack has more.
-            unsafe {
-                dst.copy_from_nonoverlapping(written, piece * size);
-                (written, dst) = (written.add(piece * size), dst.add(piece * size));
-            }
-        }
-    }
-}
-
 avx2_fn! {
     /// The parts of complex numbers, as reals.
     ///
@@ -178,123 +139,6 @@ avx2_fn! {
     unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
         unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
-    }
-}
-
-/// An element type on the source's side.
-trait Source {
-    /// Bytes of an element.
-    const SIZE: usize;
-    /// Whether there is so little to do that the loop itself counts.
-    const LIGHT: bool = false;
-    /// The lanes, to be rounded in a way.
-    type Lanes<const WAY: u8>: Lanes;
-    /// # Safety
-    ///
-    /// The CPU has the tier. `n` elements can be read, [`UNIT`] unless `PART`.
-    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
-    /// Four units.
-    ///
-    /// # Safety
-    ///
-    /// The CPU has the tier. Four units can be read.
-    #[inline(always)]
-    unsafe fn load_four<const WAY: u8>(src: *const u8) -> [Self::Lanes<WAY>; 4] {
-        let unit = const { UNIT * Self::SIZE };
-        // SAFETY: the caller's promise.
-        unsafe {
-            [
-                Self::load::<WAY, false>(src, UNIT),
-                Self::load::<WAY, false>(src.add(unit), UNIT),
-                Self::load::<WAY, false>(src.add(2 * unit), UNIT),
-                Self::load::<WAY, false>(src.add(3 * unit), UNIT),
-            ]
-        }
-    }
-}
-
-/// What a kind of lanes becomes, as far as [`kernel`] asks it.
-///
-/// # Safety
-///
-/// Of every method: the CPU has the tier, and the floating-point environment is the one that the way of rounding asks for.
-trait Lanes: Copy {
-    /// Two units as integers of 16 bits, the low ones, or saturated.
-    unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i;
-    /// Four units as integers of up to 8 bits, the low ones, or saturated; to 8 unless `NARROW`.
-    unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
-        x: [Self; 4],
-        data: &Data,
-    ) -> __m256i;
-    /// The low 32 bits, or saturated.
-    #[inline(always)]
-    unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m256i {
-        never::<Self, _>()
-    }
-    /// The low 64 bits, or saturated.
-    #[inline(always)]
-    unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> [__m256i; 2] {
-        never::<Self, _>()
-    }
-    /// Float32.
-    #[inline(always)]
-    unsafe fn f32(self) -> __m256 {
-        never::<Self, _>()
-    }
-    /// Float64.
-    #[inline(always)]
-    unsafe fn f64(self) -> [__m256d; 2] {
-        never::<Self, _>()
-    }
-}
-
-/// The body of a method that is not asked of a kind of lanes: using it does not compile.
-fn never<L, T>() -> T {
-    const { assert!(size_of::<L>() == 0, "`kernel` asks for a pair that has no method") };
-    unreachable!()
-}
-
-/// Register `k` of those that hold `n` elements of `SIZE` bytes, a multiple of 4.
-#[inline(always)]
-unsafe fn load<const SIZE: usize, const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
-    // SAFETY: as of `Source::load`; the masks are 8 of the 16 lanes. A part may end before the register.
-    unsafe {
-        let p = p.wrapping_add(32 * k);
-        if PART {
-            let lanes = (n * (SIZE / 4)).saturating_sub(8 * k).min(8);
-            let masks: &[i32; 16] = &[-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
-            _mm256_maskload_epi32(p.cast(), _mm256_loadu_si256(masks.as_ptr().add(8 - lanes).cast()))
-        } else {
-            _mm256_loadu_si256(p.cast())
-        }
-    }
-}
-
-#[inline(always)]
-unsafe fn load_pd<const SIZE: usize, const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256d {
-    // SAFETY: as of `Source::load`.
-    unsafe { _mm256_castsi256_pd(load::<SIZE, PART>(p, n, k)) }
-}
-
-/// A unit of elements of 16 bits.
-#[inline(always)]
-unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128i {
-    // SAFETY: as of `Source::load`; there are no masks for 16 bits, but the parts are all among the `n < 8` elements.
-    unsafe {
-        if !PART {
-            return _mm_loadu_si128(p.cast());
-        }
-        let u64_at = |i: usize| p.add(2 * i).cast::<u64>().read_unaligned();
-        let u32_at = |i: usize| p.add(2 * i).cast::<u32>().read_unaligned();
-        let u16_at = |i: usize| p.add(2 * i).cast::<u16>().read_unaligned();
-        let (low, high) = match n {
-            0 => (0, 0),
-            1 => (u16_at(0) as u64, 0),
-            2 | 3 => (u32_at(0) as u64 | (u16_at(n - 1) as u64) << (16 * (n - 1)), 0),
-            // The last four overlap the first.
-            _ => (u64_at(0), (u64_at(n - 4) as u128 >> (16 * (8 - n))) as u64),
-        };
-        _mm_set_epi64x(high as i64, low as i64)
     }
 }
 
@@ -374,39 +218,4 @@ sources! {
         even_64(load_pd::<16, PART>(src, n, 0), load_pd::<16, PART>(src, n, 1)),
         even_64(load_pd::<16, PART>(src, n, 2), load_pd::<16, PART>(src, n, 3)),
     ];
-}
-
-/// The even lanes of 32 bits of two registers.
-#[inline(always)]
-unsafe fn even_32(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
-    unsafe {
-        let even = _mm256_shuffle_ps::<0b10_00_10_00>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
-        in_order(_mm256_castps_si256(even))
-    }
-}
-
-/// The order of what was packed in each half of a register, 64 bits from each of two registers.
-#[inline(always)]
-unsafe fn in_order(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(x) }
-}
-
-/// The order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, every other one in the other
-/// half of the register.
-#[inline(always)]
-unsafe fn pairs_in_order(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
-    unsafe {
-        let order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
-        _mm256_shuffle_epi8(in_order(x), _mm256_broadcastsi128_si256(order))
-    }
-}
-
-/// The even lanes of 64 bits of two registers.
-#[inline(always)]
-unsafe fn even_64(a: __m256d, b: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_unpacklo_pd(a, b)) }
 }

@@ -1,14 +1,18 @@
 //! Lanes of 16 bits in the registers of AVX2.
 
 use super::simd::Avx2;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
-    data::Data,
     dtype::{DType, Flavor},
-    table::{KernelFn, Steps},
+    format::{
+        data::Data,
+        words::{Shape, Words},
+    },
     vector::{
-        Simd, style,
-        words::{self, Lanes16, Pair, Shape, Words, define_words},
+        Simd,
+        casts::words::{self, Lanes16, Pair, define_words},
+        kernel::{KernelFn, Steps},
+        style,
     },
 };
 
@@ -32,7 +36,7 @@ avx2_fn! {
     }
 }
 
-define_words!(run, run, run_rounded, super::styled);
+define_words!(run, run, run_rounded, super::families::styled);
 
 /// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
 static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

@@ -1,19 +1,26 @@
 //! What the tier `avx512` offers: without permutations of bytes (VBMI), what `avx2` does with these.
 
-use super::{SCALED, TABLES, avx2, decoder, entry, fine, fused, loops, products, rounded};
+use super::{
+    super::{avx2, fine},
+    bytes::scaled::{decoder, fused, products},
+    families::SCALED,
+    table::{TABLES, entry, loops, rounded},
+};
 /// The vectors of AVX2 are enough, so the machine code is there once for both tiers.
 pub(in crate::arch) use crate::arch::x86::run_work;
+use crate::format::words::shape;
 use crate::{
     arch::{
         backend::Backend,
         environment::{by_integers, exact_to_float32, parts},
         x86::{Avx2, Avx512, packing, stream, swap, turn},
     },
-    dtype::{DType, Spec},
-    format::{Element, Format},
-    loss::{Loops, Shape},
-    table::PairEntry,
-    vector::words,
+    dtype::{DType, Element, Spec},
+    format::Format,
+    vector::{
+        kernel::PairEntry,
+        loss::{Loops, Shape},
+    },
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] =
@@ -67,7 +74,7 @@ const fn obeys_environment<const FEATURES: u8>(from: DType, to: DType) -> bool {
             DType::Float32 | DType::BFloat16 => matches!(from, DType::Float16),
             _ => match to.spec() {
                 Spec::Int { bits: ..=8, .. } => true,
-                _ => words::shape(from, to, true).is_some() && words::shape(from, to, false).is_some(),
+                _ => shape(from, to, true).is_some() && shape(from, to, false).is_some(),
             },
         };
     let own = by_integers(from, to) || exact_to_float32(from, to) || looked_up || converted || quiet;

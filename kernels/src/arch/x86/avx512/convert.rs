@@ -1,6 +1,6 @@
 //! Conversions that AVX-512 has no one instruction for: to odd, to float16 in a direction, and NaN without its payload.
 
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::{env, intrinsics::*};
 use crate::vector::style::{ODD, PLAIN};
 
 const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;

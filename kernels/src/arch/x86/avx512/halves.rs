@@ -8,12 +8,11 @@
 //! above which everything is too large.
 
 use super::simd::Avx512;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
-    data::Data,
     dtype::DType,
-    table::KernelFn,
-    vector::{Blocks, Casts, Simd, each},
+    format::data::Data,
+    vector::{Blocks, Casts, Simd, each, kernel::KernelFn},
 };
 
 type Registers = Avx512<false, false>;

@@ -1,6 +1,6 @@
 //! Packed storage in registers: 64 codes, one per byte, to and from as many of `BITS` (2, 4 or 6) bits without gaps.
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 
 /// Packs codes of which no higher bits are set: the lowest `8 * BITS` bytes of the result.
 ///

@@ -1,7 +1,7 @@
 //! The operations on words of [`crate::vector::scaled`].
 
 use super::simd::Avx512;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::vector::{
     each,
     scaled::{List, Words},

@@ -6,9 +6,9 @@ use super::{
     convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16, unordered, without_payload},
     packed,
 };
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::{env, intrinsics::*};
 use crate::{
-    data::Data,
+    format::data::Data,
     vector::{Blocks, Casts, Simd, bf16, each, style::PLAIN},
 };
 

@@ -16,15 +16,18 @@ mod lanes;
 mod narrow;
 mod sub_byte;
 mod targets;
+mod units;
 
 use super::super::{AWAY, COMMON, DIRECTED, ODD};
-use crate::arch::native::{env, intrinsics::*};
+use crate::arch::x86::intrinsics::*;
 use crate::{
-    data::{Data, Direction},
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
-    format::*,
-    table::{KernelFn, Rounded},
+    format::{
+        data::{Data, Direction},
+        *,
+    },
+    vector::kernel::{KernelFn, Rounded},
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -32,6 +35,7 @@ use ints::{I32, I64, U32, U64};
 use lanes::{F32, F64, Halves, Lanes};
 use num_complex::Complex;
 use targets::{Int8, Int16, Int32, Int64, Real, Target, Truth};
+use units::{load_32, load_64, mask};
 
 /// Elements of a step.
 const STEP: usize = 16;
@@ -87,9 +91,9 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16, Wide<f16>, super::to_bytes::<f16>();
-    bf16, Wide<bf16>, super::to_bytes::<bf16>();
-    f32, Wide<f32>, super::to_bytes::<f32>();
+    f16, Wide<f16>, super::families::to_bytes::<f16>();
+    bf16, Wide<bf16>, super::families::to_bytes::<bf16>();
+    f32, Wide<f32>, super::families::to_bytes::<f32>();
     f64, f64, to_bytes::<f64>();
 );
 
@@ -150,41 +154,12 @@ trait Source {
     unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
 }
 
-/// The mask of the elements from `first` on that are among `n`.
-#[inline(always)]
-fn mask(n: usize, first: usize) -> u16 {
-    match n.saturating_sub(first) {
-        left @ 0..16 => (1 << left) - 1,
-        _ => u16::MAX,
-    }
-}
-
 /// 16 elements of 16 bits.
 #[inline(always)]
 unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m256i {
     // SAFETY: as of `Source::load`.
     unsafe {
         if PART { _mm256_maskz_loadu_epi16(mask(n, 0), p.cast()) } else { _mm256_loadu_si256(p.cast()) }
-    }
-}
-
-/// Register `k` of those that hold `n` elements of 32 bits.
-#[inline(always)]
-unsafe fn load_32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
-    // SAFETY: as of `Source::load`.
-    unsafe {
-        let p = p.wrapping_add(64 * k).cast();
-        if PART { _mm512_maskz_loadu_epi32(mask(n, 16 * k), p) } else { _mm512_loadu_si512(p.cast()) }
-    }
-}
-
-/// Register `k` of those that hold `n` elements of 64 bits.
-#[inline(always)]
-unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
-    // SAFETY: as of `Source::load`.
-    unsafe {
-        let p = p.wrapping_add(64 * k).cast();
-        if PART { _mm512_maskz_loadu_epi64(mask(n, 8 * k) as u8, p) } else { _mm512_loadu_si512(p.cast()) }
     }
 }
 

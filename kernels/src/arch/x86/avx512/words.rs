@@ -1,14 +1,18 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
 use super::simd::Avx512;
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
-    data::Data,
     dtype::{DType, Flavor},
-    table::{KernelFn, Steps},
+    format::{
+        data::Data,
+        words::{Shape, Words},
+    },
     vector::{
-        Casts, Simd, style,
-        words::{self, Lanes16, Pair, Shape, Words, define_words},
+        Casts, Simd,
+        casts::words::{self, Lanes16, Pair, define_words},
+        kernel::{KernelFn, Steps},
+        style,
     },
 };
 
@@ -48,7 +52,7 @@ avx512_fn! {
     }
 }
 
-define_words!(run, run_vbmi, run_rounded, super::through_float32);
+define_words!(run, run_vbmi, run_rounded, super::families::through_float32);
 
 /// Whether the kernel of a pair has permutations of bytes.
 pub(super) const fn permutes(from: DType, to: DType) -> bool {

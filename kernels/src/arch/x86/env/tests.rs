@@ -6,10 +6,10 @@ use super::super::{
 };
 use crate::{
     arch::Tier,
-    data::{Data, Direction},
+    drive::fpenv,
     dtype::DType,
-    fpenv,
-    table::KernelFn,
+    format::data::{Data, Direction},
+    vector::kernel::KernelFn,
 };
 use core::ptr;
 use std::println;

@@ -6,23 +6,24 @@
 use super::inputs;
 use crate::{
     arch::Tier,
-    data::{Data, Direction},
-    dtype::{COUNT, DType},
-    exact::Rules,
-    format::{Element, Format, *},
-    kernel::{Kernel, tests as kernels},
-    lut, steps,
-    storage::Encoding,
-    table::{
-        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
-        has_overflow_rule, is_copy, same_bits, same_truth,
+    drive::kernel::tests as kernels,
+    dtype::{COUNT, DType, Element, Encoding},
+    exact::{Rules, steps},
+    format::{
+        Format,
+        data::{Data, Direction},
+        lut, *,
     },
+    route::Kernel,
     vector::{
+        kernel::{Entry, KernelFn},
         lanes::{
             rounded,
             select::{self, Tokens},
         },
+        pairs::{has_overflow_rule, is_copy, same_bits, same_truth},
         portable::{Portable, call_in},
+        table::{PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table},
     },
 };
 use alloc::{format, string::String, vec, vec::Vec};

@@ -1,9 +1,6 @@
 //! The lanes of operands, and the elements of sources.
 
-use crate::{
-    dtype::{DType, Spec},
-    storage::Encoding,
-};
+use crate::dtype::{DType, Encoding, Spec};
 use alloc::{vec, vec::Vec};
 
 /// What the lanes of an operand are.

@@ -1,9 +1,10 @@
 //! The operations.
 
 use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Runs, Same, Tested};
+use crate::vector::each;
 use crate::{
-    data::{Data, Direction},
     dtype::DType,
+    format::data::{Data, Direction},
     vector::{Blocks, Simd},
 };
 use alloc::{vec, vec::Vec};

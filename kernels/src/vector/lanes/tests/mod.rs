@@ -12,10 +12,10 @@ mod list;
 
 use super::{LaneOps, ops::Kernel};
 use crate::{
-    data::{Data, Direction},
+    drive::fpenv,
     dtype::DType,
     exact::Rules,
-    fpenv,
+    format::data::{Data, Direction},
     vector::{Blocks, portable::Portable},
 };
 use alloc::{format, string::String, vec, vec::Vec};
@@ -298,12 +298,13 @@ fn portable() {
 #[test]
 #[cfg_attr(miri, ignore = "safe code over text")]
 fn all_operations_are_listed() {
-    let (own, vector) = (include_str!("../ops.rs"), include_str!("../../mod.rs"));
-    let blocks =
-        vector.split("pub(crate) trait Simd").nth(1).and_then(|x| x.split("pub(crate) trait Casts").next());
+    let (own, simd) = (include_str!("../ops.rs"), include_str!("../../simd.rs"));
+    let blocks = include_str!("../../blocks.rs");
+    let simd = simd.split("pub(crate) trait Simd").nth(1).expect("the trait");
+    let blocks = blocks.split("pub(crate) trait Casts").next().expect("the trait before it");
     let list = include_str!("list.rs");
     let own = own.split("pub(crate) trait LaneOps").nth(1).expect("the trait");
-    for line in own.lines().chain(blocks.expect("the traits").lines()) {
+    for line in own.lines().chain(simd.lines()).chain(blocks.lines()) {
         let Some(method) = line.strip_prefix("    fn ").or_else(|| line.strip_prefix("    unsafe fn "))
         else {
             continue;

@@ -1,7 +1,12 @@
 //! Sources of 8 and 6 bits to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
 
-use super::{lookup::shuffled, *};
-use crate::lut::{Fold, Folded, Rule};
+use super::blocks::{BLOCK, for_each_block, load, store};
+use super::lookup::shuffled;
+use crate::arch::x86::avx2::simd::Avx2;
+use crate::arch::x86::intrinsics::*;
+use crate::format::lut::{Fold, Folded, Rule};
+use crate::vector::{Simd, padded_bits};
+use crate::{format::data::Data, vector::kernel::KernelFn};
 
 /// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are
 /// rarer are looked up in whole tables.

@@ -2,10 +2,11 @@
 //!
 //! An instruction looks up 16 entries, and gives 0 for an index with its top bit set. So the parts of a larger table are looked
 //! up at indices that count from the start of each part, negative ones being below it. An index above a part finds something
-//! all the same. Therefore entries are differences ([`Codes::Differences`](crate::lut::Codes)): all that is found for an index
+//! all the same. Therefore entries are differences ([`Codes::Differences`](crate::format::lut::Codes)): all that is found for an index
 //! is put together by `^`. That takes more instructions than blends of the parts do, but of a kind that more units execute.
 
-use super::*;
+use crate::arch::x86::intrinsics::*;
+use crate::format::lut::Lut;
 
 /// The planes of 32 indices below `E`; of 16 the upper bits of an index are ignored, of 64 the two highest.
 ///

@@ -7,50 +7,7 @@
 //! Integers of a whole byte are extended instead ([`widen`]). Packed elements are spread or packed on the way ([`load`],
 //! [`store`]).
 
-/// Does `$body` for every block of a cast between elements of `$from` and `$to` bits, less than 8 if they are packed. The last
-/// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, the
-/// kernel itself. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
-/// keeps all of a long table in registers, which leaves none for the rest.)
-macro_rules! for_each_block {
-    (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), ($whole:expr, $data:expr), $tight:expr, |$s:ident, $d:ident| $body:block) => {
-        let (mut $s, mut $d, mut left) = ($src, $dst, $n);
-        let (read, written) = (const { BLOCK * $from as usize / 8 }, const { BLOCK * $to as usize / 8 });
-        loop {
-            while $tight && left >= 2 * BLOCK {
-                $body;
-                ($s, $d) = ($s.add(read), $d.add(written));
-                $body;
-                ($s, $d) = ($s.add(read), $d.add(written));
-                left -= 2 * BLOCK;
-            }
-            if left < BLOCK {
-                if left == 0 {
-                    return;
-                }
-                if $from < 8 || $to < 8 || $n < BLOCK {
-                    return padded_bits(
-                        Avx2::new_unchecked(),
-                        $whole,
-                        BLOCK,
-                        $from as usize,
-                        $to as usize,
-                        $s,
-                        $d,
-                        left,
-                        $data,
-                    );
-                }
-                let done = BLOCK - left;
-                ($s, $d) = ($s.sub(done * $from as usize / 8), $d.sub(done * $to as usize / 8));
-                left = BLOCK;
-            }
-            $body;
-            ($s, $d) = ($s.add(read), $d.add(written));
-            left -= BLOCK;
-        }
-    };
-}
-
+mod blocks;
 mod folded;
 mod lookup;
 pub(in crate::arch) mod scaled;
@@ -59,50 +16,31 @@ mod sources;
 mod tables;
 mod widen;
 
-use super::{
-    super::packing::spread,
-    simd::{Avx2, store_packed},
-};
-use crate::arch::native::intrinsics::*;
+use super::simd::Avx2;
+use crate::arch::x86::intrinsics::*;
+use crate::format::data::direction;
 use crate::{
-    data::Data,
-    dtype::{DType, Spec},
+    dtype::{DType, Encoding, Spec},
     exact::Rules,
-    format::Format,
-    linear,
-    lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
-    storage::Encoding,
-    table::{Entry, Found, KernelFn, has_overflow_rule},
-    tabled::{Made, direction},
-    vector::{Simd, padded_bits, short::padded},
+    format::{
+        Format,
+        data::Data,
+        linear,
+        lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Wrapping, choice, set},
+    },
+    vector::{
+        Simd,
+        kernel::{Entry, KernelFn, Made},
+        padded_bits,
+        pairs::has_overflow_rule,
+        table::Found,
+    },
 };
+use blocks::{BLOCK, for_each_block, load, store};
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
 use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth, Window};
 use tables::{Results, pointer};
-
-/// Elements of a block.
-const BLOCK: usize = 32;
-
-/// A block of elements of `BITS` bits, one per byte.
-///
-/// # Safety
-///
-/// The CPU has the features of the kernel, and the block is readable.
-#[inline(always)]
-unsafe fn load<const BITS: u32>(p: *const u8) -> __m256i {
-    // SAFETY: as the caller's.
-    unsafe { if BITS == 8 { _mm256_loadu_si256(p.cast()) } else { spread::<BITS>(p) } }
-}
-
-/// # Safety
-///
-/// The CPU has the features of the kernel, and the block is writable; the codes have no bits above `BITS`.
-#[inline(always)]
-unsafe fn store<const BITS: u32>(p: *mut u8, codes: __m256i) {
-    // SAFETY: as the caller's.
-    unsafe { if BITS == 8 { _mm256_storeu_si256(p.cast(), codes) } else { store_packed::<BITS>(p, codes) } }
-}
 
 avx2_fn! {
     /// The body of the pairs of a kind, the data of the pair in `data`. `TO` are the bits of `W`.

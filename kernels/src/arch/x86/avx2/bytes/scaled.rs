@@ -1,10 +1,18 @@
 //! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
+use super::shapes::Shape as _;
+use super::{super::simd::Avx2, shapes::dwords};
 use super::{
-    super::{scale_blocks, simd::Avx2},
-    shapes::dwords,
-    *,
+    blocks::load,
+    sources::{self, Table},
 };
+use super::{
+    shapes::F32,
+    sources::{LAST, Shifted},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::dtype::{DType, Encoding};
+use crate::format::data::Data;
 use crate::vector::scaled::Source;
 use core::marker::PhantomData;
 
@@ -54,4 +62,5 @@ impl Source<Avx2> for Ints {
     }
 }
 
+crate::vector::scaled::define_fused!(avx2_fn, Avx2);
 crate::vector::scaled::define_decoders!(Avx2, Small, Small, Four, Four, Ints);

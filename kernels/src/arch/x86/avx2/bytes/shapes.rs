@@ -4,8 +4,10 @@
 //! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
 
-use super::{super::convert::to_f16, *};
-use crate::arch::native::env;
+use super::super::convert::to_f16;
+use crate::arch::x86::env;
+use crate::arch::x86::intrinsics::*;
+use crate::format::data::Data;
 use crate::vector::style::PLAIN;
 
 /// The vectors of a target.

@@ -1,10 +1,9 @@
 //! From 32 source bytes to 16-bit words of their results ([`Words`]).
 
-use super::{
-    lookup::{look_up, shuffled},
-    *,
-};
-use crate::{
+use super::lookup::{look_up, shuffled};
+use crate::arch::x86::intrinsics::*;
+use crate::format::lut::{Codes, Lut};
+use crate::format::{
     linear::{Ends, Entry, Line, Top},
     lut::Magnitudes,
 };

@@ -1,11 +1,19 @@
 //! The data of the common rules that many targets share: rows of those of a source.
 
-use super::*;
 use crate::{
     dtype::COUNT,
-    format::*,
-    linear::{self, Ends, EndsOf, Line},
-    lut::{Magnitudes, MagnitudesOf, count, places, set, set_of},
+    format::{
+        linear::{self, Ends, EndsOf, Line},
+        lut::{Magnitudes, MagnitudesOf, count, places, set, set_of},
+        *,
+    },
+};
+use crate::{
+    dtype::DType,
+    format::{
+        Format,
+        lut::{Lut, Of, Saturating, Truncating, Words, Wrapping, choice},
+    },
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.

@@ -3,7 +3,15 @@
 //!
 //! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
 
-use super::{shapes::put, *};
+use super::shapes;
+use super::shapes::put;
+use crate::arch::x86::intrinsics::*;
+use crate::vector::Simd;
+use crate::{
+    arch::x86::avx2::simd::Avx2,
+    format::{data::Data, lut},
+    vector::short::padded,
+};
 
 /// Negative values stay.
 pub(super) const SIGNED: u8 = 0;

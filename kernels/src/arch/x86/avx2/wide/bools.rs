@@ -1,7 +1,13 @@
 //! Elements of 64 bits and more to bool: the bits are tested, because a comparison of floats would take subnormals for zeros
 //! where the host has them flushed. Only the sign does not count.
 
-use super::*;
+use super::{
+    targets::store,
+    units::{UNIT, few, in_order, load, overlapping, pairs_in_order},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::format::data::Data;
+use num_complex::Complex;
 
 /// Elements of a block.
 const BLOCK: usize = 32;

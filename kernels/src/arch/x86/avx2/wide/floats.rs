@@ -17,7 +17,15 @@
 //! that may be done before. All other steps are exact. Floats: see [`past_tie`]; to
 //! odd, the last bit is set if the float is not the same converted back.
 
-use super::*;
+use super::{
+    targets::{pack_8, pack_16},
+    units::{Lanes, even_32},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::{
+    arch::x86::{AWAY, COMMON, ODD, env},
+    format::data::Data,
+};
 
 #[derive(Clone, Copy)]
 pub(super) struct F32<const WAY: u8>(pub __m256);

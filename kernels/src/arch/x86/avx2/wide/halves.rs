@@ -3,8 +3,13 @@
 //! Zeros and normal numbers are shifted, with a rounding multiplication, and get the other bias. A block that has subnormal
 //! numbers, infinities or NaN goes through float32.
 
-use super::*;
+use super::{
+    targets::store,
+    units::{load, overlapping},
+};
+use crate::arch::x86::intrinsics::*;
 use crate::vector::{Blocks, Casts, Simd};
+use crate::{arch::x86::avx2::simd::Avx2, format::data::Data, vector::short::padded};
 
 /// Elements of a block.
 const BLOCK: usize = 32;

@@ -18,7 +18,16 @@
 //! only if at least half of the way to it is lost, for less than the whole way is. *To odd*: the last bit is set if anything
 //! is lost.
 
-use super::*;
+use super::{
+    floats::F64,
+    targets::{pack_8, pack_16, pack_words},
+    units::{Lanes, even_32, in_order, pairs_in_order},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::{
+    arch::x86::{AWAY, COMMON, DIRECTED, ODD, env},
+    format::data::Data,
+};
 
 #[derive(Clone, Copy)]
 pub(super) struct I32<const WAY: u8>(pub __m256i);

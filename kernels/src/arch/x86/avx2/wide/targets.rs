@@ -1,7 +1,10 @@
 //! Targets: how units are packed and stored.
 
-use super::*;
+use super::units::{Lanes, Source, UNIT, in_order};
+use crate::arch::x86::intrinsics::*;
+use crate::format::data::Data;
 use core::marker::PhantomData;
+use num_complex::Complex;
 
 /// An element type on the destination's side.
 pub(super) trait Target {

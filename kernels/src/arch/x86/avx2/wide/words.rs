@@ -1,6 +1,11 @@
 //! Integers of 16 bits to those of 8 and fewer.
 
-use super::*;
+use super::{
+    targets::{pack_words, store},
+    units::{UNIT, few, in_order, load, load_16, overlapping},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::{dtype::DType, format::data::Data, vector::kernel::KernelFn};
 
 /// The kernel to one of these targets. `FROM_SIGNED` is the source.
 pub(super) const fn kernel<const FROM_SIGNED: bool>(to: DType, saturate: bool) -> Option<KernelFn> {

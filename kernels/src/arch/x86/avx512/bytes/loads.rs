@@ -1,6 +1,8 @@
 //! From memory to 64 source bytes in the order of a shape.
 
-use super::{super::packed, *};
+use super::super::packed;
+use super::shapes::Shape;
+use crate::arch::x86::intrinsics::*;
 
 /// How the elements of a source lie in memory.
 pub(super) trait Load {

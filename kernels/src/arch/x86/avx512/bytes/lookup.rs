@@ -1,6 +1,6 @@
 //! Tables in registers: a byte looked up for each of 64 indices, by an instruction that permutes the bytes of a vector, or two.
 
-use super::*;
+use crate::arch::x86::intrinsics::*;
 
 /// A table of `E` entries. Bits of an index above those it needs are ignored.
 pub(super) trait Table<const E: usize>: Copy {

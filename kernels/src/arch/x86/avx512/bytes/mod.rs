@@ -15,15 +15,19 @@ mod shapes;
 mod tables;
 mod widen;
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::x86::intrinsics::*;
 use crate::{
-    data::Data,
-    dtype::{DType, Spec},
-    format::Format,
-    lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
-    storage::Encoding,
-    table::{Entry, Found, KernelFn, has_overflow_rule},
-    tabled::Made,
+    dtype::{DType, Encoding, Spec},
+    format::{
+        Format,
+        data::Data,
+        lut::{self, Codes, Lut, Of, Saturating, Wrapping, choice, set},
+    },
+    vector::{
+        kernel::{Entry, KernelFn, Made},
+        pairs::has_overflow_rule,
+        table::Found,
+    },
 };
 use loads::{Bytes, Load, Packed};
 use lookup::{T64, T128, T256};

@@ -1,7 +1,9 @@
 //! From 64 source bytes to the planes of their results.
 
-use super::{lookup::Table, *};
-use crate::lut::{Choice, choice};
+use super::lookup::Table;
+use crate::arch::x86::intrinsics::*;
+use crate::format::lut::Lut;
+use crate::format::lut::{Choice, choice};
 
 /// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
 pub(super) trait Planes<const E: usize, const P: usize>: Copy {

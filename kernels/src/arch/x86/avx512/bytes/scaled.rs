@@ -1,11 +1,20 @@
 //! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
+use super::run;
+use super::{super::simd::Avx512, shapes::upper_halves};
 use super::{
-    super::{scale_blocks, simd::Avx512},
-    shapes::upper_halves,
-    *,
+    loads::{Bytes, Load, Packed},
+    lookup::{T64, T128},
+    planes::{Direct, Planes, Signed},
+    shapes::{F32, W16},
 };
+use crate::arch::x86::intrinsics::*;
 use crate::vector::scaled::Source;
+use crate::{
+    dtype::{DType, Encoding},
+    format::{data::Data, lut::Lut},
+    vector::kernel::KernelFn,
+};
 use core::marker::PhantomData;
 
 /// Codes that are looked up in the table of the kernel to float32.
@@ -59,4 +68,5 @@ pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<KernelFn
     (covered && to == Encoding::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
 }
 
+crate::vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>);
 crate::vector::scaled::define_decoders!(Token, Small, Small, Four, Four, Ints);

@@ -5,7 +5,8 @@
 //! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`. (Permutations of bytes
 //! instead of unpacking would need none before, but they are slower.)
 
-use super::{super::packed, *};
+use super::super::packed;
+use crate::arch::x86::intrinsics::*;
 
 /// Where result vectors go: a whole block of them, or the bytes before an end.
 pub(super) trait Sink: Copy {

@@ -1,10 +1,18 @@
 //! The tables of the common rules that many targets share: rows of those of a source.
 
-use super::*;
 use crate::{
     dtype::COUNT,
-    format::*,
-    lut::{Choice, choice, count, places, set, set_of},
+    format::{
+        lut::{Choice, choice, count, places, set, set_of},
+        *,
+    },
+};
+use crate::{
+    dtype::DType,
+    format::{
+        Format,
+        lut::{Lut, Of, Saturating, Truncating},
+    },
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.

@@ -2,7 +2,10 @@
 //!
 //! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
 
-use super::{shapes::first, *};
+use super::shapes;
+use super::shapes::first;
+use crate::arch::x86::intrinsics::*;
+use crate::format::{data::Data, lut};
 
 /// Negative values stay.
 pub(super) const SIGNED: u8 = 0;

@@ -6,9 +6,10 @@
 
 use super::{
     lanes::{Lanes, NEAREST, join},
-    targets::store_32,
-    *,
+    units::store_32,
 };
+use crate::arch::x86::intrinsics::*;
+use crate::arch::x86::{AWAY, COMMON, DIRECTED, env};
 
 #[derive(Clone, Copy)]
 pub(super) struct I32<const WAY: u8>(pub __m512i);

@@ -16,7 +16,12 @@
 //! that may be done before. Floats in the direction of the environment; to odd and with ties away see [`f64_to_f32`] and
 //! `ints`.
 
-use super::{targets::store_32, *};
+use super::units::store_32;
+use crate::arch::x86::intrinsics::*;
+use crate::{
+    arch::x86::{AWAY, COMMON, ODD, env},
+    format::data::Data,
+};
 
 /// What a kind of lanes becomes, as far as `kernel` asks it.
 ///

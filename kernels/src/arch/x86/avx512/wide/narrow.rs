@@ -1,7 +1,12 @@
 //! Integers to narrower integers of 8, 16 and 32 bits, one register of the source at a time; the masked tail is one step. The
 //! compiler's own loop casts its tail element by element, and takes a fifth longer in the first cache.
 
-use super::*;
+use crate::arch::x86::intrinsics::*;
+use crate::{
+    dtype::{DType, Spec},
+    format::data::Data,
+    vector::kernel::KernelFn,
+};
 
 /// How values that do not fit are brought into the range.
 #[derive(Clone, Copy)]

@@ -1,7 +1,9 @@
 //! Integers saturating to codes of 2 and 4 bits: to bytes first, by the instructions that narrow and saturate, then as bytes,
 //! of which a register holds more.
 
-use super::*;
+use super::units::{load_32, load_64};
+use crate::arch::x86::intrinsics::*;
+use crate::{dtype::DType, format::data::Data, vector::kernel::KernelFn};
 
 /// Elements of a step.
 const STEP: usize = 32;

@@ -1,6 +1,13 @@
 //! Targets: how lanes are stored.
 
-use super::*;
+use super::{
+    lanes::Lanes,
+    units::{mask, store_32},
+};
+use crate::arch::x86::intrinsics::*;
+use crate::format::data::Data;
+use core::marker::PhantomData;
+use num_complex::Complex;
 
 /// An element type on the destination's side.
 pub(super) trait Target {
@@ -15,18 +22,6 @@ pub(super) trait Target {
         n: usize,
         data: &Data,
     );
-}
-
-#[inline(always)]
-pub(super) unsafe fn store_32<const PART: bool>(p: *mut u8, x: __m512i, n: usize) {
-    // SAFETY: as of `Target::store`.
-    unsafe {
-        if PART {
-            _mm512_mask_storeu_epi32(p.cast(), mask(n, 0), x)
-        } else {
-            _mm512_storeu_si512(p.cast(), x)
-        }
-    }
 }
 
 /// Register `k` of those that hold `n` elements of 64 bits.

@@ -1,0 +1,56 @@
+//! Through blocks of float32.
+
+use super::each::map_each;
+use crate::{
+    exact::hub::Hub,
+    format::{Format, data::Data},
+    vector::kernel::KernelFn,
+};
+use core::mem::MaybeUninit;
+
+/// The kernel from float32 to the target of a cast.
+pub(super) trait Then {
+    fn from_f32(data: &Data) -> KernelFn;
+}
+
+/// That of any target under any rules (`rounded`).
+pub(super) struct ByRules;
+
+/// Elements of a block on the stack.
+pub(super) const BLOCK: usize = 128;
+
+/// Through blocks of `B`, of which `then` makes the elements of the target.
+///
+/// # Safety
+///
+/// As [`KernelFn`]; `then` is a kernel from elements like `B` to the target of `data`.
+#[inline(always)]
+pub(super) unsafe fn in_blocks<S: Copy, B>(
+    src: *const u8,
+    dst: *mut u8,
+    n: usize,
+    data: &Data,
+    first: impl Fn(S) -> B,
+    then: KernelFn,
+) {
+    let mut block = [const { MaybeUninit::<B>::uninit() }; BLOCK];
+    for done in (0..n).step_by(BLOCK) {
+        let count = BLOCK.min(n - done);
+        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
+        // they are read.
+        unsafe {
+            map_each(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, &first);
+            then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);
+        }
+    }
+}
+
+/// To floats of up to 16 bits.
+///
+/// # Safety
+///
+/// As [`KernelFn`].
+pub(super) unsafe fn through_f32<S: Format, T: Then>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: as the caller's.
+    unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), T::from_f32(data)) };
+}

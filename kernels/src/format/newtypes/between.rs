@@ -1,0 +1,29 @@
+//! Conversions between the small integers: of every value, and of those in range.
+
+use super::{I2, I4, IntRangeError, U2, U4};
+
+macro_rules! between {
+    ($($from:ident => [$($wider:ident)*] [$($narrower:ident)*];)*) => {$(
+        $(impl From<$from> for $wider {
+            /// The same value.
+            fn from(x: $from) -> $wider {
+                // The codes of a wider integer are those of the narrower with its sign, or zeros, in front.
+                $wider::from_bits(x.get() as u8)
+            }
+        })*
+        $(impl TryFrom<$from> for $narrower {
+            type Error = IntRangeError;
+
+            fn try_from(x: $from) -> Result<$narrower, IntRangeError> {
+                x.get().try_into()
+            }
+        })*
+    )*};
+}
+
+between! {
+    I2 => [I4] [U2 U4];
+    I4 => [] [I2 U2 U4];
+    U2 => [U4 I4] [I2];
+    U4 => [] [I2 I4 U2];
+}

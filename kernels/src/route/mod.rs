@@ -1,0 +1,10 @@
+//! Floor 7: a cast as a value. [`resolve`] finds its route once, and a [`Kernel`] holds it.
+
+mod kernel;
+mod resolve;
+mod streaming;
+
+pub use kernel::Kernel;
+pub use resolve::{Family, Stage};
+pub(crate) use resolve::{Route, Side, Way};
+pub use streaming::Streaming;

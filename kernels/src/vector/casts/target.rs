@@ -1,0 +1,342 @@
+//! Targets: a block of float32 as elements of a family of formats.
+//!
+//! A family is a type, a format of it is numbers ([`Data`]): one body per source and family serves all formats and rules.
+
+use crate::vector::each;
+use crate::vector::style::{DIRECTED, PLAIN, TIES};
+use crate::vector::{
+    Blocks, Casts, bf16,
+    small::{self, Family, Values},
+};
+use crate::{
+    dtype::{DType, Spec},
+    format::{Format, data::Data},
+};
+use core::marker::PhantomData;
+
+/// A family of targets.
+pub(crate) trait Target<M: Blocks> {
+    /// Bits of an element in its storage.
+    const BITS: usize;
+    /// Whether the last bits of a value that float32 cannot hold matter: not if only values beyond the range of the formats have
+    /// more than 24 significant bits.
+    const NEEDS_ODD: bool = false;
+    const TRUTH: bool = false;
+    const FLOAT32: bool = false;
+    /// Whether float64 are clamped to magnitudes that float32 has.
+    const CLAMPED: bool = false;
+    /// Stores a block, or if `PART`, its first `n` elements. `APART` says in which order the registers are, and `sign` are the
+    /// signs, already packed in that order.
+    ///
+    /// # Safety
+    ///
+    /// As of the methods of [`Simd`].
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        x: [M::V; 4],
+        sign: Option<M::V>,
+        n: usize,
+        data: &Data,
+    );
+}
+
+/// A family of codes of up to 8 bits.
+pub(crate) trait Codes<M: Blocks> {
+    const NEEDS_ODD: bool = false;
+    const TRUTH: bool = false;
+    /// The codes of a block, one per byte, in order.
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V;
+}
+
+/// Codes, one per byte.
+pub(crate) struct Bytes<C>(PhantomData<C>);
+/// Codes of `BITS` bits, packed.
+pub(crate) struct Packed<C, const BITS: u32>(PhantomData<C>);
+
+impl<M: Blocks, C: Codes<M>> Target<M> for Bytes<C> {
+    const BITS: usize = 8;
+    const NEEDS_ODD: bool = C::NEEDS_ODD;
+    const TRUTH: bool = C::TRUTH;
+    #[inline(always)]
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        x: [M::V; 4],
+        sign: Option<M::V>,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { m.store_8::<PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
+    }
+}
+
+impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
+    const BITS: usize = BITS as usize;
+    const NEEDS_ODD: bool = C::NEEDS_ODD;
+    #[inline(always)]
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        x: [M::V; 4],
+        sign: Option<M::V>,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { m.store_packed::<BITS, PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
+    }
+}
+
+/// Float32.
+pub(crate) struct F32;
+/// Float32 as the first of two steps, rounded to odd in the default environment. If not `ODD`, values beyond the range of float16 may be rounded in any way.
+pub(crate) struct F32Odd<const ODD: bool>;
+/// Float16.
+pub(crate) struct F16<const STYLE: u8>;
+/// Bfloat16.
+pub(crate) struct BF16<const STYLE: u8>;
+
+impl<M: Blocks> Target<M> for F32 {
+    const BITS: usize = 32;
+    const FLOAT32: bool = true;
+    #[inline(always)]
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        x: [M::V; 4],
+        _: Option<M::V>,
+        n: usize,
+        _: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { m.store_32::<PART>(p, x, n) }
+    }
+}
+
+impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
+    const BITS: usize = 32;
+    const NEEDS_ODD: bool = ODD;
+    const FLOAT32: bool = true;
+    const CLAMPED: bool = true;
+    #[inline(always)]
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        x: [M::V; 4],
+        _: Option<M::V>,
+        n: usize,
+        _: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe { m.store_32::<PART>(p, x, n) }
+    }
+}
+
+impl<M: Casts, const STYLE: u8> Target<M> for F16<STYLE> {
+    const BITS: usize = 16;
+    #[inline(always)]
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        mut x: [M::V; 4],
+        _: Option<M::V>,
+        n: usize,
+        _: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe {
+            if STYLE == TIES {
+                // Infinity has no bits to spare.
+                let (infinity, one) = (m.splat(0x7F80_0000), m.splat(1));
+                x = each!(x, |x| {
+                    let absolute = m.and(x, m.splat(0x7FFF_FFFF));
+                    m.select_eq(absolute, infinity, x, m.or(x, one))
+                });
+                m.store_f16::<PART, APART, PLAIN>(p, x, n);
+            } else {
+                m.store_f16::<PART, APART, STYLE>(p, x, n);
+            }
+        }
+    }
+}
+
+impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
+    const BITS: usize = 16;
+    const NEEDS_ODD: bool = true;
+    #[inline(always)]
+    unsafe fn store<S: Format, const PART: bool, const APART: bool>(
+        m: M,
+        p: *mut u8,
+        x: [M::V; 4],
+        _: Option<M::V>,
+        n: usize,
+        data: &Data,
+    ) {
+        // SAFETY: as the caller's.
+        unsafe {
+            if STYLE != PLAIN {
+                m.store_16::<PART>(p, bf16::<M, STYLE>(m, x, data), n);
+            } else if matches!(S::DTYPE, DType::Float16) {
+                m.store_16::<PART>(p, m.to_bf16::<false>(x, data), n);
+            } else {
+                m.store_16::<PART>(p, m.to_bf16::<true>(x, data), n);
+            }
+        }
+    }
+}
+
+/// Whether a value is not zero; NaN and subnormals are not, so the bits are tested.
+pub(crate) struct Truth;
+/// The low bits of integers; all of a byte if `WHOLE`.
+pub(crate) struct Wrapped<const WHOLE: bool, const STYLE: u8>;
+/// Unsigned integers.
+pub(crate) struct Unsigned<const STYLE: u8>;
+/// Signed integers; of a byte if `WHOLE`.
+pub(crate) struct Signed<const WHOLE: bool, const STYLE: u8>;
+/// `float8_e8m0fnu`, rounded up.
+pub(crate) struct Exponent<const SATURATE: bool>;
+/// `float8_e8m0fnu` under any rules.
+pub(crate) struct Powers;
+
+impl<M: Blocks> Codes<M> for Truth {
+    const TRUTH: bool = true;
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
+        let one = m.splat(1);
+        m.in_order::<APART>(m.pack_low::<APART>(each!(x, |x| m.min_u(m.shl::<1>(x), one))))
+    }
+}
+
+/// A style of rounding to integers.
+pub(crate) struct Style<const STYLE: u8>;
+
+/// Float32 as int32 in a style: truncated ([`PLAIN`]), in the direction of the environment ([`DIRECTED`]), or to nearest with ties away
+/// from zero ([`TIES`], with the direction toward zero). NaN and what is out of range become what the tier's conversion makes of them.
+pub(crate) trait ToInt<M: Blocks> {
+    fn integer(m: M, x: M::V, data: &Data) -> M::V;
+}
+
+impl<M: Casts> ToInt<M> for Style<PLAIN> {
+    #[inline(always)]
+    fn integer(m: M, x: M::V, _: &Data) -> M::V {
+        m.truncate(x)
+    }
+}
+
+impl<M: Blocks> ToInt<M> for Style<DIRECTED> {
+    #[inline(always)]
+    fn integer(m: M, x: M::V, _: &Data) -> M::V {
+        m.round(x)
+    }
+}
+
+impl<M: Casts> ToInt<M> for Style<TIES> {
+    #[inline(always)]
+    fn integer(m: M, x: M::V, data: &Data) -> M::V {
+        let half = m.or(m.and(x, m.splat(1 << 31)), m.splat(data.half));
+        m.truncate(m.fma_env(x, m.splat(127 << 23), half))
+    }
+}
+
+impl<M: Blocks, const WHOLE: bool, const STYLE: u8> Codes<M> for Wrapped<WHOLE, STYLE>
+where
+    Style<STYLE>: ToInt<M>,
+{
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(m, x, data));
+        let codes = m.in_order::<APART>(m.pack_low::<APART>(codes));
+        if WHOLE { codes } else { m.and(codes, m.splat(data.int.mask)) }
+    }
+}
+
+/// Integers in range: packing saturates. What is too large is brought into range before it is converted; what is too small, and
+/// what the conversion makes of NaN unless it becomes zero (`NAN`), is below the low end or zero.
+#[inline(always)]
+fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const NAN: bool>(
+    m: M,
+    x: [M::V; 4],
+    data: &Data,
+) -> M::V {
+    let (high, zero) = (m.splat(data.int.high), m.splat(0));
+    m.pack_saturated::<APART, SIGNED>(each!(x, |x| {
+        let integer = I::integer(m, m.min_f(high, x), data);
+        if NAN { m.select_nan(x, zero, integer) } else { integer }
+    }))
+}
+
+impl<M: Blocks, const STYLE: u8> Codes<M> for Unsigned<STYLE>
+where
+    Style<STYLE>: ToInt<M>,
+{
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        limited::<M, Style<STYLE>, APART, false, false>(m, x, data)
+    }
+}
+
+impl<M: Blocks, const WHOLE: bool, const STYLE: u8> Codes<M> for Signed<WHOLE, STYLE>
+where
+    Style<STYLE>: ToInt<M>,
+{
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        // A question of a block is cheaper than a mask for every register.
+        let codes = if m.any_nan(x) {
+            limited::<M, Style<STYLE>, APART, true, true>(m, x, data)
+        } else {
+            limited::<M, Style<STYLE>, APART, true, false>(m, x, data)
+        };
+        if WHOLE { codes } else { m.and(m.max_bytes(codes, m.splat(data.int.low)), m.splat(data.int.mask)) }
+    }
+}
+
+impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
+    const NEEDS_ODD: bool = true;
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, _: &Data) -> M::V {
+        small::exponents::<M, SATURATE, APART>(m, x)
+    }
+}
+
+/// Floats with a sign: the [`Family`] with these `BITS`.
+pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8>;
+
+impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes<M>
+    for Float<BITS, FNUZ, NAN, STYLE>
+{
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
+        let family = const { Family { bits: BITS, fnuz: FNUZ, nan: NAN } };
+        let values = const {
+            match S::DTYPE.spec() {
+                Spec::Int { .. } => Values::Integers,
+                _ => Values::Any,
+            }
+        };
+        small::floats::<M, STYLE, APART>(m, x, sign, values, family, data)
+    }
+}
+
+/// `docs/semantics.md`, section 6.5.
+impl<M: Blocks> Codes<M> for Powers {
+    const NEEDS_ODD: bool = true;
+    #[inline(always)]
+    fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
+        let power = data.power;
+        let (zero, nan) = (m.splat(0), m.splat(0xFF));
+        let fields = each!(x, |bits| {
+            // Negative values are negative integers.
+            let x = m.max_i(m.and(bits, m.splat(power.magnitude)), zero);
+            let x = m.min_u(x, m.splat(power.largest));
+            let field = m.shr::<23>(m.add(x, m.splat(power.addend)));
+            let below = m.min_u(x, m.splat(power.second - 1));
+            let field = m.select_eq(below, x, zero, field);
+            let number = m.sub(m.and(bits, m.splat(power.number)), m.splat(power.start));
+            m.select_eq(m.min_u(number, m.splat(power.span)), number, field, nan)
+        });
+        m.in_order::<APART>(m.pack_low::<APART>(fields))
+    }
+}

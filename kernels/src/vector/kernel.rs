@@ -1,0 +1,95 @@
+//! Kernels: the functions that cast, and what runs one.
+
+use crate::format::data::{Data, Direction};
+use alloc::boxed::Box;
+
+/// One loop over elements in byte storage.
+///
+/// # Safety
+///
+/// For a kernel of the pair (S, D) and `n` elements: `src` is readable for `n * S::DTYPE.size()` bytes and `dst` writable for
+/// `n * D::DTYPE.size()` bytes, at any alignment; the two do not overlap; the CPU has the tier of the kernel; the
+/// floating-point environment is the default, or differs from it only in the rounding direction that the kernel was chosen for; `data`
+/// is that of the target under the rules of the cast.
+pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, data: &Data);
+
+/// A kernel for rules that are not common, and the rounding direction in which it, or the second of two, has to run.
+#[derive(Clone, Copy)]
+pub(crate) struct Rounded {
+    pub(crate) run: KernelFn,
+    pub(crate) direction: Direction,
+    /// The second of two steps, from float32; then `run` is the first one, which rounds to odd.
+    pub(crate) second: Option<KernelFn>,
+}
+
+/// The kernel of a pair, or those of its two steps.
+#[derive(Clone, Copy)]
+pub(crate) struct Steps {
+    pub(crate) first: KernelFn,
+    pub(crate) second: Option<KernelFn>,
+}
+
+/// A kernel and the table that it reads, which is that of its [`Data`].
+#[derive(Clone, Copy)]
+pub(crate) struct Entry {
+    pub(crate) run: KernelFn,
+    pub(crate) table: *const u8,
+}
+
+impl Entry {
+    /// A kernel without a table.
+    pub(crate) const fn new(run: KernelFn) -> Self {
+        Entry { run, table: core::ptr::null() }
+    }
+}
+
+/// The kernel of a pair whose types are known at compile time.
+#[derive(Clone, Copy)]
+pub(crate) struct PairEntry {
+    pub(crate) entry: Entry,
+    /// Whether the floating-point environment may change its results.
+    pub(crate) guarded: bool,
+}
+
+impl PairEntry {
+    pub(crate) const fn new(entry: Entry, guarded: bool) -> Self {
+        PairEntry { entry, guarded }
+    }
+}
+
+/// A kernel with a table of its own.
+pub(crate) struct Made {
+    pub(crate) run: KernelFn,
+    /// The direction in which it runs, if it rounds itself.
+    pub(crate) direction: Direction,
+    pub(crate) table: *const u8,
+    _owner: Option<Owner>,
+}
+
+/// Owns a table. A pointer, because a box that moves has all other pointers to what it holds expire.
+struct Owner(*mut (dyn Send + Sync));
+
+impl Drop for Owner {
+    fn drop(&mut self) {
+        // SAFETY: it came from a box, and is owned here alone.
+        drop(unsafe { Box::from_raw(self.0) });
+    }
+}
+
+impl Made {
+    pub(crate) fn new<T: Send + Sync + 'static>(run: KernelFn, table: T) -> Made {
+        let table = Box::into_raw(Box::new(table));
+        let direction = Direction::NearestEven;
+        Made { run, direction, table: table.cast_const().cast(), _owner: Some(Owner(table)) }
+    }
+
+    /// A kernel with a table of the common rules that runs in a direction.
+    pub(crate) fn directed(run: KernelFn, table: *const u8, direction: Direction) -> Made {
+        Made { run, direction, table, _owner: None }
+    }
+}
+
+// SAFETY: tables are read only.
+unsafe impl Send for Made {}
+// SAFETY: as above.
+unsafe impl Sync for Made {}

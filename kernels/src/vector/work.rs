@@ -1,0 +1,17 @@
+//! Loops of other crates, compiled for the vectors of a tier.
+
+/// A loop that the compiler vectorises.
+///
+/// [`run`](Self::run) and the functions that it calls in its loop must be `#[inline(always)]`: only what is inlined is compiled for the
+/// tier.
+pub trait Work {
+    /// What the loop reads.
+    type Source: ?Sized;
+    /// What the loop writes. As an argument of its own, it is known not to overlap the source.
+    type Destination: ?Sized;
+    /// What the loop returns.
+    type Output;
+
+    /// Runs the loop.
+    fn run(src: &Self::Source, dst: &mut Self::Destination) -> Self::Output;
+}
