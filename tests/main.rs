@@ -58,6 +58,7 @@ mod promotion_rules;
 mod promotion_tables;
 mod ptr;
 mod readme;
+mod rooms;
 mod rounding;
 mod routes;
 mod routes_page;
