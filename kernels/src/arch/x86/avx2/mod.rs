@@ -18,6 +18,8 @@ mod words;
 
 #[cfg(feature = "avx512")]
 pub(super) use families::{small_in_mode, through_float32};
+#[cfg(all(test, miri))]
+pub(super) use table::rounded;
 #[cfg(feature = "avx512")]
 pub(super) use {
     bytes::scaled::{decoder, fused},
