@@ -25,7 +25,7 @@ pub(crate) use limits::{Limits, limits_of};
 pub(crate) use sets::{BYTES, byte_place, count, places, set, set_of};
 pub(crate) use words::{Saturating, Truncating, Words, Wrapping, words};
 
-use crate::dtype::DType;
+use crate::{dtype::DType, format::typed};
 use core::marker::PhantomData;
 
 /// A table of `E` entries in `P` planes.
@@ -117,33 +117,27 @@ const fn build<const E: usize, const P: usize>(from: DType, words: &[u16; 256], 
     lut
 }
 
-/// Which codes a kernel looks up, as a type.
-pub(crate) trait Choice {
-    const CODES: Codes;
-}
-
 /// The table of words, as a constant of a type.
 pub(crate) struct Of<T, C, const E: usize, const P: usize>(PhantomData<(T, C)>);
 
-impl<T: Words, C: Choice, const E: usize, const P: usize> Of<T, C, E, P> {
+impl<T: Words, C: choice::Choice, const E: usize, const P: usize> Of<T, C, E, P> {
     pub(crate) const LUT: &'static Lut<E, P> = &build(T::FROM, T::ALL, C::CODES);
 }
 
-macro_rules! choices {
-    ($($name:ident)*) => {
-        /// The types of [`Codes`].
-        pub(crate) mod choice {
-            $(
-                #[derive(Clone, Copy)]
-                pub(crate) struct $name;
-                impl super::Choice for $name {
-                    const CODES: super::Codes = super::Codes::$name;
-                }
-            )*
-        }
-    };
+/// The types of [`Codes`].
+pub(crate) mod choice {
+    use super::{Codes, typed};
+
+    typed! {
+        /// Which codes a kernel looks up.
+        trait Choice { CODES: Codes }
+        All = Codes::All;
+        Differences = Codes::Differences;
+        Magnitudes = Codes::Magnitudes;
+        Patched = Codes::Patched;
+        Absolutes = Codes::Absolutes;
+    }
 }
-choices!(All Differences Magnitudes Patched Absolutes);
 
 /// A table of a source of 6 bits with a sign: the sign of a result is that of the code.
 #[derive(Clone, Copy)]

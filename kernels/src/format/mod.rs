@@ -10,10 +10,12 @@ mod ints;
 mod minifloat;
 pub(crate) mod newtypes;
 pub(crate) mod packed;
+mod typed;
 
 use crate::{dtype::DType, hub::Hub};
 pub(crate) use minifloat::{Encoder, Signs};
 pub use newtypes::*;
+pub(crate) use typed::typed;
 
 /// A type that a typed slice can hold: the Rust form of a [`DType`].
 ///

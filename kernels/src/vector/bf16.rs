@@ -2,23 +2,23 @@
 
 use super::{
     Simd,
-    style::{DIRECTED, PLAIN, TIES},
+    style::{Mode, RoundingMode},
 };
 use crate::data::Data;
 
 /// bfloat16 with the canonical NaN, rounded in integers: a carry goes up.
 #[inline(always)]
-pub(crate) fn bf16<M: Simd, const STYLE: u8>(m: M, x: [M::V; 4], data: &Data) -> [M::V; 2] {
-    let mut r = match STYLE {
+pub(crate) fn bf16<M: Simd, R: RoundingMode>(m: M, x: [M::V; 4], data: &Data) -> [M::V; 2] {
+    let mut r = match R::MODE {
         // Just under half a unit, and the last kept bit: a carry exactly when nearest even goes up.
-        PLAIN => each!(x, |x| {
+        Mode::Common => each!(x, |x| {
             let last = m.and(m.shr::<16>(x), m.splat(1));
             m.add(m.add(x, m.splat(0x7FFF)), last)
         }),
         // Half a unit, or nothing.
-        TIES => each!(x, |x| m.add(x, m.splat(data.sticky << 15))),
+        Mode::Away => each!(x, |x| m.add(x, m.splat(data.sticky << 15))),
         // Just under a unit where the direction leads away from zero.
-        DIRECTED => each!(x, |x| {
+        Mode::Directed => each!(x, |x| {
             let negative = m.sub(m.splat(0), m.shr::<31>(x));
             m.add(x, m.and(m.xor(negative, m.splat(data.up)), m.splat(0xFFFF)))
         }),

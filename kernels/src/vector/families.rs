@@ -11,7 +11,7 @@ macro_rules! define_families {
         ) -> Option<KernelFn> {
             use crate::vector::{
                 small::{FOUR_OR_SIX, NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
-                style::PLAIN,
+                style::Common,
                 target::*,
             };
             // An integer is no NaN, and an unsigned one has no sign.
@@ -21,35 +21,37 @@ macro_rules! define_families {
             };
             Some(match (to.spec(), to.bits()) {
                 (Spec::Bool, _) => $run::<S, Bytes<Truth>>,
-                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, PLAIN>>>,
-                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false, PLAIN>, 2>>,
-                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false, PLAIN>, 4>>,
-                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false, PLAIN>>>,
-                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned<PLAIN>, 2>>,
-                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned<PLAIN>, 4>>,
-                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned<PLAIN>>>,
-                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false, PLAIN>, 2>>,
-                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false, PLAIN>, 4>>,
-                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false, PLAIN>>>,
-                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true, PLAIN>>>,
+                (Spec::Int { .. }, 8) if !saturate => $run::<S, Bytes<Wrapped<true, Common>>>,
+                (Spec::Int { .. }, 2) if !saturate && packed => $run::<S, Packed<Wrapped<false, Common>, 2>>,
+                (Spec::Int { .. }, 4) if !saturate && packed => $run::<S, Packed<Wrapped<false, Common>, 4>>,
+                (Spec::Int { .. }, 2 | 4) if !saturate => $run::<S, Bytes<Wrapped<false, Common>>>,
+                (Spec::Int { signed: false, .. }, 2) if packed => $run::<S, Packed<Unsigned<Common>, 2>>,
+                (Spec::Int { signed: false, .. }, 4) if packed => $run::<S, Packed<Unsigned<Common>, 4>>,
+                (Spec::Int { signed: false, .. }, 2 | 4 | 8) => $run::<S, Bytes<Unsigned<Common>>>,
+                (Spec::Int { .. }, 2) if packed => $run::<S, Packed<Signed<false, Common>, 2>>,
+                (Spec::Int { .. }, 4) if packed => $run::<S, Packed<Signed<false, Common>, 4>>,
+                (Spec::Int { .. }, 2 | 4) => $run::<S, Bytes<Signed<false, Common>>>,
+                (Spec::Int { .. }, 8) => $run::<S, Bytes<Signed<true, Common>>>,
                 (Spec::Float(_), 32) => $run::<S, F32>,
-                (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<PLAIN>>,
-                (Spec::Float(_), 16) => $run::<S, F16<PLAIN>>,
-                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<4, false, NO_NAN, PLAIN>, 4>>,
-                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, PLAIN>, 6>>,
-                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, PLAIN>>>,
+                (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<Common>>,
+                (Spec::Float(_), 16) => $run::<S, F16<Common>>,
+                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<4, false, NO_NAN, Common>, 4>>,
+                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, Common>, 6>>,
+                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, Common>>>,
                 (Spec::Float(f), 8) => match f.flavor {
                     Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
                     // A body of its own takes less time; sources of 8 bytes have enough to do as it is.
                     Flavor::Exponent if S::DTYPE.size() < 8 => $run::<S, Bytes<Exponent<false>>>,
                     Flavor::Exponent => $run::<S, Bytes<Powers>>,
-                    _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
-                    Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<8, true, NAN_APART, PLAIN>>>,
-                    Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, PLAIN>>>,
-                    Flavor::Fn if !saturate && !integer => {
-                        $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, PLAIN>>>
+                    _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, Common>>>,
+                    Flavor::Fnuz if saturate || integer => {
+                        $run::<S, Bytes<Float<8, true, NAN_APART, Common>>>
                     }
-                    _ => $run::<S, Bytes<Float<8, false, NAN_APART, PLAIN>>>,
+                    Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, Common>>>,
+                    Flavor::Fn if !saturate && !integer => {
+                        $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, Common>>>
+                    }
+                    _ => $run::<S, Bytes<Float<8, false, NAN_APART, Common>>>,
                 },
                 _ => return None,
             })
@@ -64,7 +66,7 @@ macro_rules! define_integers {
     ($run:ident, $integers:ident) => {
         const fn $integers<S: Format>() -> [[KernelFn; 3]; 2] {
             use crate::vector::{
-                style::{DIRECTED, TIES},
+                style::{Away, Directed},
                 target::*,
             };
             macro_rules! overflows {
@@ -76,22 +78,26 @@ macro_rules! define_integers {
                     ]
                 };
             }
-            [overflows!(DIRECTED), overflows!(TIES)]
+            [overflows!(Directed), overflows!(Away)]
         }
     };
 }
 pub(crate) use define_integers;
 
 /// Makes, from a tier's `$halves<S: Format, T: Target<_>>` for targets of 16 bits and float32 and `$bytes` for those of a byte,
-/// `$styled(from, to, style)`: the kernel of a pair in a style, or for sources that have none of their own, those of both steps: to
+/// `$styled(from, to, mode)`: the kernel of a pair in a style, or for sources that have none of their own, those of both steps: to
 /// float32, rounded to odd, and from there to the target. Rounding to odd keeps the second rounding single (`hub`), in every direction.
 macro_rules! define_styles {
     ($halves:ident, $bytes:ident, $styled:ident) => {
         /// `None` if the pair is not one of these kernels.
-        pub(in crate::arch) fn $styled(from: DType, to: DType, style: u8) -> Option<Steps> {
+        pub(in crate::arch) fn $styled(
+            from: DType,
+            to: DType,
+            mode: $crate::vector::style::Mode,
+        ) -> Option<Steps> {
             use crate::vector::{
                 small::{FOUR_OR_SIX, NAN_APART, NO_NAN},
-                style::{DIRECTED, ODD, PLAIN, TIES},
+                style::{Away, Common, Directed, Odd},
                 target::*,
             };
             macro_rules! styles {
@@ -106,7 +112,7 @@ macro_rules! define_styles {
                     ]
                 };
                 ($S:ty) => {
-                    [styles!($S, PLAIN), styles!($S, TIES), styles!($S, DIRECTED), styles!($S, ODD)]
+                    [styles!($S, Common), styles!($S, Directed), styles!($S, Away), styles!($S, Odd)]
                 };
             }
             /// `[source][style][family]`
@@ -124,7 +130,7 @@ macro_rules! define_styles {
             };
             // The families with the exponents of float32.
             let odd = family == 1 || family == 5;
-            let of = |source: usize| STYLED[source][style as usize][family];
+            let of = |source: usize| STYLED[source][mode as usize][family];
             let first: KernelFn = match from {
                 DType::Float32 => return Some(Steps { first: of(0), second: None }),
                 DType::Float16 => return Some(Steps { first: of(1), second: None }),

@@ -50,6 +50,7 @@ use crate::{
     storage::Encoding,
     table::{KernelFn, Rounded, Steps, Table},
 };
+use style::{Mode, RoundingMode};
 use target::Target;
 
 /// The registers of a tier, and the operations that encoders are written in.
@@ -178,7 +179,7 @@ pub(crate) trait Blocks: Simd {
     /// Bfloat16 of float32, which may be subnormal if `SUBNORMAL`.
     #[inline(always)]
     fn to_bf16<const SUBNORMAL: bool>(self, x: [Self::V; 4], data: &Data) -> [Self::V; 2] {
-        bf16::<Self, { style::PLAIN }>(self, x, data)
+        bf16::<Self, style::Common>(self, x, data)
     }
 }
 
@@ -224,7 +225,7 @@ pub(crate) trait Casts: Blocks {
     unsafe fn load_c128<const PART: bool>(self, p: *const u8, n: usize) -> [Self::V; 4];
 
     /// Float32 rounded to float16: nearest even, or in the direction of the environment, or to odd.
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+    unsafe fn store_f16<const PART: bool, const APART: bool, R: RoundingMode>(
         self,
         p: *mut u8,
         x: [Self::V; 4],
@@ -255,17 +256,17 @@ pub(crate) fn rounds(from: DType, to: DType) -> bool {
 
 /// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be
 /// packed around byte storage. `table` holds the tier's kernels under the common rules; `words` finds those in lanes of 16 bits, and
-/// `styled` those of a style.
+/// `styled` those of a mode.
 pub(crate) fn rounded(
     from: Encoding,
     to: Encoding,
     rules: &Rules,
     table: &Table,
     words: fn(DType, DType) -> Option<KernelFn>,
-    styled: impl Fn(DType, DType, u8) -> Option<Steps>,
+    styled: impl Fn(DType, DType, Mode) -> Option<Steps>,
 ) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
-    let (style, direction) = style::style(d, rules);
+    let (mode, direction) = style::mode(d, rules);
     // Lanes of 16 bits round to nearest, whatever the direction. They make any NaN, but not one that loses its sign.
     let common = match words::shape(s, d, rules.saturate) {
         Some(_) if rules.finite_nan_max => false,
@@ -274,7 +275,7 @@ pub(crate) fn rounded(
             Rounding::NearestAway => !shape.same_exponent || shape.fnuz,
             _ => false,
         },
-        None => style == style::PLAIN && (s.alignment() > 2 || s.float_spec().is_none()),
+        None => mode == Mode::Common && (s.alignment() > 2 || s.float_spec().is_none()),
     };
     if common {
         let run = if from.is_packed() || to.is_packed() {
@@ -292,7 +293,7 @@ pub(crate) fn rounded(
     {
         return Some(Rounded { run, direction, second: None });
     }
-    let Steps { first, second } = styled(s, d, style)?;
+    let Steps { first, second } = styled(s, d, mode)?;
     Some(Rounded { run: first, direction, second })
 }
 

@@ -5,7 +5,7 @@
 
 use super::{
     Simd,
-    style::{DIRECTED, ODD, PLAIN, TIES},
+    style::{Mode, RoundingMode},
 };
 use crate::{
     data::Data,
@@ -65,7 +65,7 @@ pub(crate) enum Values {
 /// `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a sum of products of
 /// the two 16-bit halves.
 #[inline(always)]
-pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
+pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
     m: M,
     x: [M::V; 4],
     sign: Option<M::V>,
@@ -78,7 +78,7 @@ pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
     let mut absolute =
         if values == Values::Naturals { x } else { each!(x, |x| m.and(x, m.splat(0x7FFF_FFFF))) };
     // The same answer for all blocks.
-    if family.fnuz && STYLE != PLAIN && data.infinity_is_nan != 0 {
+    if family.fnuz && R::MODE != Mode::Common && data.infinity_is_nan != 0 {
         let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(0x7F80_0000 | data.infinity_is_nan));
         absolute = each!(absolute, |x| m.select_eq(x, infinity, replaced, x));
     }
@@ -105,7 +105,7 @@ pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
         sign = m.xor(sign, nan);
         sign = m.xor(sign, m.and(m.and(sign, nan), m.splat(data.nan_is_max)));
     }
-    if STYLE == TIES {
+    if R::MODE == Mode::Away {
         // Zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is as far
         // below the first midpoint.
         let (sticky, least) = (m.splat(data.sticky), m.splat(0x0080_0000));
@@ -116,15 +116,15 @@ pub(crate) fn floats<M: Simd, const STYLE: u8, const APART: bool>(
     let counts = each!([0, 1, 2, 3], |k| {
         let mut value = limited[k];
         let mut power = m.max_u(m.and(value, m.splat(0x7F80_0000)), smallest);
-        if STYLE == DIRECTED {
+        if R::MODE == Mode::Directed {
             let sign = m.and(x[k], m.splat(1 << 31));
             (power, value) = (m.or(power, sign), m.or(value, sign));
         }
         let mut count = m.fma_env(power, unit, value);
-        if STYLE == DIRECTED && !M::COUNTS_DROP_SIGN {
+        if R::MODE == Mode::Directed && !M::COUNTS_DROP_SIGN {
             count = m.and(count, m.splat(0x7FFF_FFFF));
         }
-        if STYLE == ODD {
+        if R::MODE == Mode::Odd {
             // What the sum stands for, exactly; inexact sums become odd.
             let minus = m.splat(1 << 31 | (127 + encoder.shift) << 23);
             let kept = m.fma(power, minus, count);

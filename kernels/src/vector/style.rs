@@ -7,47 +7,68 @@ use crate::{
     data::Direction,
     dtype::{DType, Flavor, Spec},
     exact::{Rounding, Rules},
+    format::typed,
 };
 
-/// Nearest even, or toward zero in that direction.
-pub(crate) const PLAIN: u8 = 0;
-/// Ties away from zero ([`Data::sticky`](crate::data::Data::sticky)), and infinities that become NaN.
-pub(crate) const TIES: u8 = 1;
-/// Up or down, in that direction: the sign takes part in the addition.
-pub(crate) const DIRECTED: u8 = 2;
-/// To odd, in the direction toward zero.
-pub(crate) const ODD: u8 = 3;
+/// How a kernel rounds: the one list for all kernels of all tiers. A kernel that has one body for several of these takes it as a
+/// [`RoundingMode`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Mode {
+    /// As the common rules say: floats to nearest with ties to even, integers toward zero. The small floats are rounded by one
+    /// addition, which in the direction toward zero of the environment truncates.
+    Common,
+    /// In the direction of the environment, whichever it is.
+    Directed,
+    /// To nearest with ties away from zero.
+    Away,
+    /// To odd. The environment rounds toward zero.
+    Odd,
+}
 
-/// The body and the direction for a target of these kernels under rules.
-pub(crate) fn style(to: DType, rules: &Rules) -> (u8, Direction) {
+typed! {
+    /// A [`Mode`] as a parameter of a kernel.
+    trait RoundingMode { MODE: Mode }
+    /// [`Mode::Common`].
+    Common = Mode::Common;
+    /// [`Mode::Directed`].
+    Directed = Mode::Directed;
+    /// [`Mode::Away`].
+    Away = Mode::Away;
+    /// [`Mode::Odd`].
+    Odd = Mode::Odd;
+}
+
+/// The mode and the direction of the environment for a target of the kernels through float32 under rules. [`Mode::Away`] also serves
+/// toward zero where the increment is data ([`Data::sticky`](crate::data::Data::sticky)), and infinities that become NaN.
+pub(crate) fn mode(to: DType, rules: &Rules) -> (Mode, Direction) {
     use Direction::{Down, NearestEven, TowardZero, Up};
     let (flavor, bits, exponent_bits) = match to.spec() {
         Spec::Float(f) => (f.flavor, f.bits(), f.exponent_bits),
-        _ => return (PLAIN, NearestEven),
+        _ => return (Mode::Common, NearestEven),
     };
     if matches!(flavor, Flavor::Exponent) {
-        return (TIES, NearestEven);
+        return (Mode::Away, NearestEven);
     }
     if exponent_bits == 8 {
         // Added in integers, whatever the direction.
-        let style = match rules.rounding {
-            Rounding::NearestEven => PLAIN,
-            Rounding::NearestAway | Rounding::TowardZero => TIES,
-            Rounding::Floor | Rounding::Ceil => DIRECTED,
-            Rounding::ToOdd => ODD,
+        let mode = match rules.rounding {
+            Rounding::NearestEven => Mode::Common,
+            Rounding::NearestAway | Rounding::TowardZero => Mode::Away,
+            Rounding::Floor | Rounding::Ceil => Mode::Directed,
+            Rounding::ToOdd => Mode::Odd,
         };
-        return (style, NearestEven);
+        return (mode, NearestEven);
     }
     // The conversion to float16 has a form that obeys the direction.
     let half = bits == 16;
     let special = matches!(flavor, Flavor::Fnuz) && rules.fnuz_inf_nan;
     match rules.rounding {
-        Rounding::NearestEven => (if special { TIES } else { PLAIN }, NearestEven),
-        Rounding::NearestAway => (TIES, NearestEven),
-        Rounding::TowardZero if half => (DIRECTED, TowardZero),
-        Rounding::TowardZero => (if special { TIES } else { PLAIN }, TowardZero),
-        Rounding::Floor => (DIRECTED, Down),
-        Rounding::Ceil => (DIRECTED, Up),
-        Rounding::ToOdd => (ODD, TowardZero),
+        Rounding::NearestEven => (if special { Mode::Away } else { Mode::Common }, NearestEven),
+        Rounding::NearestAway => (Mode::Away, NearestEven),
+        Rounding::TowardZero if half => (Mode::Directed, TowardZero),
+        Rounding::TowardZero => (if special { Mode::Away } else { Mode::Common }, TowardZero),
+        Rounding::Floor => (Mode::Directed, Down),
+        Rounding::Ceil => (Mode::Directed, Up),
+        Rounding::ToOdd => (Mode::Odd, TowardZero),
     }
 }

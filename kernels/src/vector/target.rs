@@ -5,7 +5,7 @@
 use super::{
     Blocks, Casts, bf16,
     small::{self, Family, Values},
-    style::{DIRECTED, PLAIN, TIES},
+    style::{Away, Common, Directed, Mode, RoundingMode},
 };
 use crate::{
     data::Data,
@@ -94,9 +94,9 @@ pub(crate) struct F32;
 /// Float32 as the first of two steps, rounded to odd in the default environment. If not `ODD`, values beyond the range of float16 may be rounded in any way.
 pub(crate) struct F32Odd<const ODD: bool>;
 /// Float16.
-pub(crate) struct F16<const STYLE: u8>;
+pub(crate) struct F16<R: RoundingMode>(PhantomData<R>);
 /// Bfloat16.
-pub(crate) struct BF16<const STYLE: u8>;
+pub(crate) struct BF16<R: RoundingMode>(PhantomData<R>);
 
 impl<M: Blocks> Target<M> for F32 {
     const BITS: usize = 32;
@@ -134,7 +134,7 @@ impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
     }
 }
 
-impl<M: Casts, const STYLE: u8> Target<M> for F16<STYLE> {
+impl<M: Casts, R: RoundingMode> Target<M> for F16<R> {
     const BITS: usize = 16;
     #[inline(always)]
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
@@ -147,22 +147,22 @@ impl<M: Casts, const STYLE: u8> Target<M> for F16<STYLE> {
     ) {
         // SAFETY: as the caller's.
         unsafe {
-            if STYLE == TIES {
+            if R::MODE == Mode::Away {
                 // Infinity has no bits to spare.
                 let (infinity, one) = (m.splat(0x7F80_0000), m.splat(1));
                 x = each!(x, |x| {
                     let absolute = m.and(x, m.splat(0x7FFF_FFFF));
                     m.select_eq(absolute, infinity, x, m.or(x, one))
                 });
-                m.store_f16::<PART, APART, PLAIN>(p, x, n);
+                m.store_f16::<PART, APART, Common>(p, x, n);
             } else {
-                m.store_f16::<PART, APART, STYLE>(p, x, n);
+                m.store_f16::<PART, APART, R>(p, x, n);
             }
         }
     }
 }
 
-impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
+impl<M: Blocks, R: RoundingMode> Target<M> for BF16<R> {
     const BITS: usize = 16;
     const NEEDS_ODD: bool = true;
     #[inline(always)]
@@ -176,8 +176,8 @@ impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
     ) {
         // SAFETY: as the caller's.
         unsafe {
-            if STYLE != PLAIN {
-                m.store_16::<PART>(p, bf16::<M, STYLE>(m, x, data), n);
+            if R::MODE != Mode::Common {
+                m.store_16::<PART>(p, bf16::<M, R>(m, x, data), n);
             } else if matches!(S::DTYPE, DType::Float16) {
                 m.store_16::<PART>(p, m.to_bf16::<false>(x, data), n);
             } else {
@@ -190,11 +190,11 @@ impl<M: Blocks, const STYLE: u8> Target<M> for BF16<STYLE> {
 /// Whether a value is not zero; NaN and subnormals are not, so the bits are tested.
 pub(crate) struct Truth;
 /// The low bits of integers; all of a byte if `WHOLE`.
-pub(crate) struct Wrapped<const WHOLE: bool, const STYLE: u8>;
+pub(crate) struct Wrapped<const WHOLE: bool, R: RoundingMode>(PhantomData<R>);
 /// Unsigned integers.
-pub(crate) struct Unsigned<const STYLE: u8>;
+pub(crate) struct Unsigned<R: RoundingMode>(PhantomData<R>);
 /// Signed integers; of a byte if `WHOLE`.
-pub(crate) struct Signed<const WHOLE: bool, const STYLE: u8>;
+pub(crate) struct Signed<const WHOLE: bool, R: RoundingMode>(PhantomData<R>);
 /// `float8_e8m0fnu`, rounded up.
 pub(crate) struct Exponent<const SATURATE: bool>;
 /// `float8_e8m0fnu` under any rules.
@@ -209,30 +209,27 @@ impl<M: Blocks> Codes<M> for Truth {
     }
 }
 
-/// A style of rounding to integers.
-pub(crate) struct Style<const STYLE: u8>;
-
-/// Float32 as int32 in a style: truncated ([`PLAIN`]), in the direction of the environment ([`DIRECTED`]), or to nearest with ties away
-/// from zero ([`TIES`], with the direction toward zero). NaN and what is out of range become what the tier's conversion makes of them.
-pub(crate) trait ToInt<M: Blocks> {
+/// A mode in which float32 become int32: truncated ([`Common`]), in the direction of the environment ([`Directed`]), or to nearest with ties away
+/// from zero ([`Away`], with the direction toward zero). NaN and what is out of range become what the tier's conversion makes of them.
+pub(crate) trait ToInt<M: Blocks>: RoundingMode {
     fn integer(m: M, x: M::V, data: &Data) -> M::V;
 }
 
-impl<M: Casts> ToInt<M> for Style<PLAIN> {
+impl<M: Casts> ToInt<M> for Common {
     #[inline(always)]
     fn integer(m: M, x: M::V, _: &Data) -> M::V {
         m.truncate(x)
     }
 }
 
-impl<M: Blocks> ToInt<M> for Style<DIRECTED> {
+impl<M: Blocks> ToInt<M> for Directed {
     #[inline(always)]
     fn integer(m: M, x: M::V, _: &Data) -> M::V {
         m.round(x)
     }
 }
 
-impl<M: Casts> ToInt<M> for Style<TIES> {
+impl<M: Casts> ToInt<M> for Away {
     #[inline(always)]
     fn integer(m: M, x: M::V, data: &Data) -> M::V {
         let half = m.or(m.and(x, m.splat(1 << 31)), m.splat(data.half));
@@ -240,13 +237,10 @@ impl<M: Casts> ToInt<M> for Style<TIES> {
     }
 }
 
-impl<M: Blocks, const WHOLE: bool, const STYLE: u8> Codes<M> for Wrapped<WHOLE, STYLE>
-where
-    Style<STYLE>: ToInt<M>,
-{
+impl<M: Blocks, const WHOLE: bool, R: ToInt<M>> Codes<M> for Wrapped<WHOLE, R> {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        let codes = each!(x, |x| <Style<STYLE> as ToInt<M>>::integer(m, x, data));
+        let codes = each!(x, |x| R::integer(m, x, data));
         let codes = m.in_order::<APART>(m.pack_low::<APART>(codes));
         if WHOLE { codes } else { m.and(codes, m.splat(data.int.mask)) }
     }
@@ -267,27 +261,21 @@ fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const 
     }))
 }
 
-impl<M: Blocks, const STYLE: u8> Codes<M> for Unsigned<STYLE>
-where
-    Style<STYLE>: ToInt<M>,
-{
+impl<M: Blocks, R: ToInt<M>> Codes<M> for Unsigned<R> {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        limited::<M, Style<STYLE>, APART, false, false>(m, x, data)
+        limited::<M, R, APART, false, false>(m, x, data)
     }
 }
 
-impl<M: Blocks, const WHOLE: bool, const STYLE: u8> Codes<M> for Signed<WHOLE, STYLE>
-where
-    Style<STYLE>: ToInt<M>,
-{
+impl<M: Blocks, const WHOLE: bool, R: ToInt<M>> Codes<M> for Signed<WHOLE, R> {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
         // A question of a block is cheaper than a mask for every register.
         let codes = if m.any_nan(x) {
-            limited::<M, Style<STYLE>, APART, true, true>(m, x, data)
+            limited::<M, R, APART, true, true>(m, x, data)
         } else {
-            limited::<M, Style<STYLE>, APART, true, false>(m, x, data)
+            limited::<M, R, APART, true, false>(m, x, data)
         };
         if WHOLE { codes } else { m.and(m.max_bytes(codes, m.splat(data.int.low)), m.splat(data.int.mask)) }
     }
@@ -302,10 +290,10 @@ impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
 }
 
 /// Floats with a sign: the [`Family`] with these `BITS`.
-pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8>;
+pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, R: RoundingMode>(PhantomData<R>);
 
-impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u8> Codes<M>
-    for Float<BITS, FNUZ, NAN, STYLE>
+impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, R: RoundingMode> Codes<M>
+    for Float<BITS, FNUZ, NAN, R>
 {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
@@ -316,7 +304,7 @@ impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, const STYLE: u
                 _ => Values::Any,
             }
         };
-        small::floats::<M, STYLE, APART>(m, x, sign, values, family, data)
+        small::floats::<M, R, APART>(m, x, sign, values, family, data)
     }
 }
 

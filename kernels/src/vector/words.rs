@@ -355,7 +355,7 @@ macro_rules! define_words {
         unsafe fn rounded_from<const HALF: bool, const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
             fn through_float32<const HALF: bool>(data: &Data) -> KernelFn {
                 let from = if HALF { DType::Float16 } else { DType::BFloat16 };
-                match $through_float32(from, data.to, style::style(data.to, &data.rules).0) {
+                match $through_float32(from, data.to, style::mode(data.to, &data.rules).0) {
                     Some(Steps { first, second: None }) => first,
                     _ => unreachable!("a float of 16 bits has a kernel of every style"),
                 }

@@ -104,9 +104,9 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
         _ if constant => None,
         _ if looks_up(from, to) => Some(bytes::look_up::<S>),
         _ if is_staged(from, to) => Some(rounded::through_f32::<S>),
-        Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, { small::SIGNED }>),
-        Some(Flavor::Fnuz) => Some(small::cast::<S, { small::FNUZ }>),
-        Some(Flavor::Finite) => Some(small::cast::<S, { small::FINITE }>),
+        Some(Flavor::Ieee | Flavor::Fn) => Some(small::cast::<S, small::Ieee>),
+        Some(Flavor::Fnuz) => Some(small::cast::<S, small::Fnuz>),
+        Some(Flavor::Finite) => Some(small::cast::<S, small::Finite>),
         Some(Flavor::Exponent) | None => None,
     }
 }

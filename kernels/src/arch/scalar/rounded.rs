@@ -19,6 +19,7 @@ use crate::{
     round::Correction,
     storage::Encoding,
     table::{KernelFn, Rounded},
+    vector::style::{Away, Directed, Mode, Odd, RoundingMode},
 };
 use core::mem::MaybeUninit;
 use half::{bf16, f16};
@@ -267,27 +268,20 @@ fn whole(from: DType) -> Option<KernelFn> {
     })
 }
 
-/// The rules of wide targets as arguments of types, so that no loop has what it does not need: toward zero, up and down.
-const DIRECTED: u8 = 0;
-/// [`Rounding::NearestAway`].
-const AWAY: u8 = 1;
-/// [`Rounding::ToOdd`].
-const TO_ODD: u8 = 2;
-
-/// To float32, float64 and, from complex numbers, to complex ones.
+/// To float32, float64 and, from complex numbers, to complex ones. The mode is a parameter so that no loop has what it does not need.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn to_parts<S: Format, D: Format, const RULE: u8>(
+unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
 ) {
-    let correction = match RULE {
-        AWAY => const { Correction::new(Rounding::NearestAway) },
-        TO_ODD => Correction::TO_ODD,
+    let correction = match R::MODE {
+        Mode::Away => const { Correction::new(Rounding::NearestAway) },
+        Mode::Odd => Correction::TO_ODD,
         _ => data.correction.as_direction(),
     };
     // SAFETY: as the caller's; all branches write the codes of the target.
@@ -329,9 +323,9 @@ unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &D
 fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
     fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
         match rounding {
-            Rounding::NearestAway => to_parts::<S, D, AWAY>,
-            Rounding::ToOdd => to_parts::<S, D, TO_ODD>,
-            _ => to_parts::<S, D, DIRECTED>,
+            Rounding::NearestAway => to_parts::<S, D, Away>,
+            Rounding::ToOdd => to_parts::<S, D, Odd>,
+            _ => to_parts::<S, D, Directed>,
         }
     }
     fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {

@@ -1,31 +1,35 @@
 //! To floats of up to 8 bits: one loop per source and flavor. The target is in the data.
 
 use super::map_each;
-use crate::{data::Data, dtype::Flavor, format::Format, hub::Hub};
+use crate::{
+    data::Data,
+    dtype::Flavor,
+    format::{Format, typed},
+    hub::Hub,
+};
 
-/// Flavors as arguments of types: [`Flavor::Ieee`] and [`Flavor::Fn`], which have the same signs.
-pub(super) const SIGNED: u8 = 0;
-/// [`Flavor::Fnuz`].
-pub(super) const FNUZ: u8 = 1;
-/// [`Flavor::Finite`].
-pub(super) const FINITE: u8 = 2;
+typed! {
+    /// The flavors of floats with a sign.
+    trait Signed { FLAVOR: Flavor }
+    /// [`Flavor::Ieee`] and [`Flavor::Fn`], which have the same signs.
+    Ieee = Flavor::Ieee;
+    /// [`Flavor::Fnuz`].
+    Fnuz = Flavor::Fnuz;
+    /// [`Flavor::Finite`].
+    Finite = Flavor::Finite;
+}
 
 /// To floats with a sign.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`](crate::table::KernelFn).
-pub(super) unsafe fn cast<S: Format, const FLAVOR: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let flavor = match FLAVOR {
-        FNUZ => Flavor::Fnuz,
-        FINITE => Flavor::Finite,
-        _ => Flavor::Ieee,
-    };
+pub(super) unsafe fn cast<S: Format, F: Signed>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // By value: what the loop writes might be the data.
     let (encoder, signs) = (data.encoder, data.signs);
     let encode = |code| {
         let x = S::decode(code).f32_odd();
-        signs.put_common(flavor, x, encoder.magnitude(x))
+        signs.put_common(F::FLAVOR, x, encoder.magnitude(x))
     };
     // SAFETY: as the caller's.
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };

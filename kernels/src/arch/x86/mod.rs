@@ -58,16 +58,7 @@ macro_rules! operations {
     (@ $type:ty) => { $type };
 }
 
-/// How lanes are rounded; a parameter of kernels. Integers from floats truncated, floats nearest with ties to even.
-const COMMON: u8 = 0;
-/// In the direction of the environment.
-const DIRECTED: u8 = 1;
-/// Floats: nearest with ties away from zero. The environment rounds to nearest if the source is a float, else toward zero.
-const AWAY: u8 = 2;
-/// Floats: to odd. The environment rounds toward zero.
-const ODD: u8 = 3;
-
-/// Makes `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE, WAY>` of a tier. Only those that the table of
+/// Makes `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE, R>` of a tier. Only those that the table of
 /// the tier names are compiled.
 macro_rules! define_pick {
     () => {
@@ -84,10 +75,10 @@ macro_rules! define_pick {
                 DType::UInt32 => pair::<S, Int32<false>, Int32<false>>(),
                 DType::Int64 => pair::<S, Int64<false>, Int64<true>>(),
                 DType::UInt64 => pair::<S, Int64<false>, Int64<false>>(),
-                DType::Float32 => [run::<S, Real<f32>, true, COMMON>; 2],
-                DType::Float64 => [run::<S, Real<f64>, true, COMMON>; 2],
-                DType::Complex64 => [run::<S, Complex<f32>, true, COMMON>; 2],
-                DType::Complex128 => [run::<S, Complex<f64>, true, COMMON>; 2],
+                DType::Float32 => [run::<S, Real<f32>, true, Common>; 2],
+                DType::Float64 => [run::<S, Real<f64>, true, Common>; 2],
+                DType::Complex64 => [run::<S, Complex<f32>, true, Common>; 2],
+                DType::Complex128 => [run::<S, Complex<f64>, true, Common>; 2],
                 _ => return None,
             };
             Some(if saturate { clamp } else { wrap })
@@ -95,7 +86,7 @@ macro_rules! define_pick {
 
         /// The kernels that wrap and that saturate.
         const fn pair<S: Source, Wrap: Target, Clamp: Target>() -> [KernelFn; 2] {
-            [run::<S, Wrap, false, COMMON>, run::<S, Clamp, true, COMMON>]
+            [run::<S, Wrap, false, Common>, run::<S, Clamp, true, Common>]
         }
     };
 }
@@ -112,9 +103,9 @@ macro_rules! define_rounded {
 
         const fn overflows<S: Source, Signed: Target, Unsigned: Target>() -> [KernelFn; 3] {
             [
-                run::<S, Unsigned, false, DIRECTED>,
-                run::<S, Signed, true, DIRECTED>,
-                run::<S, Unsigned, true, DIRECTED>,
+                run::<S, Unsigned, false, Directed>,
+                run::<S, Signed, true, Directed>,
+                run::<S, Unsigned, true, Directed>,
             ]
         }
 
@@ -134,7 +125,7 @@ macro_rules! define_rounded {
         }
 
         const fn to_float<S: Source, D: Target>() -> ToFloat {
-            [run::<S, D, true, DIRECTED>, run::<S, D, true, AWAY>, run::<S, D, true, ODD>]
+            [run::<S, D, true, Directed>, run::<S, D, true, Away>, run::<S, D, true, Odd>]
         }
 
 
@@ -174,9 +165,9 @@ macro_rules! define_rounded {
                 (DType::Complex128, DType::Complex64) => {
                     const {
                         &[
-                            parts::<f64, Real<f32>, DIRECTED>,
-                            parts::<f64, Real<f32>, AWAY>,
-                            parts::<f64, Real<f32>, ODD>,
+                            parts::<f64, Real<f32>, Directed>,
+                            parts::<f64, Real<f32>, Away>,
+                            parts::<f64, Real<f32>, Odd>,
                         ]
                     }
                 }

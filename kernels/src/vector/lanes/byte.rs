@@ -2,7 +2,7 @@
 
 use super::{
     Bytes, Doubles, Halves, LaneOps, Lanes, Words,
-    float::{ANY, F32},
+    float::{Any, F32},
     int::Ints8,
     source::Source,
     table::{Found8, Found16, codes},
@@ -41,14 +41,14 @@ impl<M: LaneOps> Source<M> for ExponentsToBf16 {
 
 impl<M: LaneOps> Source<M> for Exponents {
     const BITS: usize = 8;
-    type Lanes = F32<M, { ANY }>;
+    type Lanes = F32<M, Any>;
     type Tables = ();
     #[inline(always)]
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
         // SAFETY: the caller's units.
-        two!(unsafe { ExponentsToBf16::load(m, (), src) }, |x| F32(upper_halves(m, x.0)))
+        two!(unsafe { ExponentsToBf16::load(m, (), src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }
 

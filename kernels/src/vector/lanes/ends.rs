@@ -1,7 +1,7 @@
 //! 8-bit floats on the way to wider floats by a shift and an addend that one table of 16 entries has ([`Ends`]): for tiers that look
 //! up 16 entries in a register much faster than 128 ([`LaneOps::ENDS`]).
 
-use super::{Bytes, Halves, LaneOps, float::F32, float::SHORT, source::Source, table::Found16, upper_halves};
+use super::{Bytes, Halves, LaneOps, float::F32, float::Short, source::Source, table::Found16, upper_halves};
 use crate::{
     data::Data,
     linear::{Ends, EndsOf, Entry},
@@ -76,7 +76,7 @@ impl<M: LaneOps, T: Words> Source<M> for Ends16<T> {
 
 impl<M: LaneOps, T: Words> Source<M> for EndsF32<T> {
     const BITS: usize = 8;
-    type Lanes = F32<M, { SHORT }>;
+    type Lanes = F32<M, Short>;
     type Tables = [Bytes<M>; 2];
     #[inline(always)]
     unsafe fn tables(m: M, _: &Data) -> Self::Tables {
@@ -85,6 +85,6 @@ impl<M: LaneOps, T: Words> Source<M> for EndsF32<T> {
     #[inline(always)]
     unsafe fn load(m: M, planes: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
         // SAFETY: the caller's units.
-        two!(unsafe { Ends16::<T>::load(m, planes, src) }, |x| F32(upper_halves(m, x.0)))
+        two!(unsafe { Ends16::<T>::load(m, planes, src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }

@@ -3,28 +3,52 @@
 //! Conversions to integers saturate, and NaN becomes 0: what the specification wants of a cast that saturates.
 
 use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, int::Ints32, int::Ints64, truths};
+use crate::format::typed;
+use core::marker::PhantomData;
 
-/// A unit of float32.
+/// A unit of float32 whose values are known to be in a range.
 #[derive(Clone, Copy)]
-pub(crate) struct F32<M: LaneOps, const RANGE: u8>(pub(crate) Words<M>);
+pub(crate) struct F32<M: LaneOps, G: Limited>(pub(crate) Words<M>, PhantomData<G>);
 
-/// They may be anything.
-pub(crate) const ANY: u8 = 0;
-/// They are in the range of int32, infinite or NaN.
-pub(crate) const SHORT_OR_INFINITE: u8 = 1;
-/// Truncated to wrap, they are in the range of int32.
-pub(crate) const SHORT: u8 = 2;
+impl<M: LaneOps, G: Limited> F32<M, G> {
+    #[inline(always)]
+    pub(crate) fn new(x: Words<M>) -> Self {
+        Self(x, PhantomData)
+    }
+}
+
+/// What is known of float32.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Range {
+    /// They may be anything.
+    Any,
+    /// They are in the range of int32, infinite or NaN.
+    ShortOrInfinite,
+    /// Truncated to wrap, they are in the range of int32.
+    Short,
+}
+
+typed! {
+    /// A [`Range`] as a parameter of lanes.
+    trait Limited { RANGE: Range }
+    /// [`Range::Any`].
+    Any = Range::Any;
+    /// [`Range::ShortOrInfinite`].
+    ShortOrInfinite = Range::ShortOrInfinite;
+    /// [`Range::Short`].
+    Short = Range::Short;
+}
 
 /// A unit of float64.
 #[derive(Clone, Copy)]
 pub(crate) struct F64<M: LaneOps>(pub(crate) Doubles<M>);
 
-impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
+impl<M: LaneOps, G: Limited> Lanes<M> for F32<M, G> {
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
         if SATURATE {
             m.int8_of_f32::<TO>(self.0)
-        } else if RANGE == SHORT {
+        } else if G::RANGE == Range::Short {
             m.low_bytes_32(each!(self.0, |x| m.int32_of_f32::<true>(x)))
         } else {
             m.low_bytes_32(each!(self.0, |x| m.int32_or_0_of_f32(x)))
@@ -43,16 +67,16 @@ impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
         if SATURATE {
             each!(self.0, |x| m.int32_of_f32::<TO>(x))
         } else {
-            match RANGE {
-                SHORT => each!(self.0, |x| m.int32_of_f32::<true>(x)),
-                SHORT_OR_INFINITE => each!(self.0, |x| m.int32_or_0_of_f32(x)),
-                _ => each!(self.0, |x| m.low_32_of_f32(x)),
+            match G::RANGE {
+                Range::Short => each!(self.0, |x| m.int32_of_f32::<true>(x)),
+                Range::ShortOrInfinite => each!(self.0, |x| m.int32_or_0_of_f32(x)),
+                Range::Any => each!(self.0, |x| m.low_32_of_f32(x)),
             }
         }
     }
     #[inline(always)]
     fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
-        if RANGE != ANY && !SATURATE {
+        if G::RANGE != Range::Any && !SATURATE {
             Ints32::<M, true>(self.int32::<false, true>(m)).int64::<false, TO>(m)
         } else {
             F64(self.f64(m)).int64::<SATURATE, TO>(m)

@@ -2,7 +2,8 @@
 //!
 //! An integer of more bits than the target goes through the widths between them, with its own sign.
 
-use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, float::F64, small, truths};
+use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, float::F64, truths};
+use crate::vector::style::{Mode, RoundingMode};
 
 /// A unit of integers of 8 bits, with a sign or without.
 #[derive(Clone, Copy)]
@@ -249,11 +250,11 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
         eight!(self.0, |x| m.f64_of_int64_env::<SIGNED>(x))
     }
     #[inline(always)]
-    fn f64_rounded<const MODE: u8>(self, m: M) -> Doubles<M> {
+    fn f64_rounded<R: RoundingMode>(self, m: M) -> Doubles<M> {
         eight!(self.0, |x| {
             let truncated = m.f64_of_int64_env::<SIGNED>(x);
             let dropped = m.sub_64(x, m.int64_of_f64::<SIGNED>(truncated));
-            after::<M, MODE>(m, truncated, dropped)
+            after::<M, R>(m, truncated, dropped)
         })
     }
     /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
@@ -282,8 +283,8 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
 
 /// A truncated float64, rounded by what was dropped, an integer of the same sign. The environment rounds toward zero.
 #[inline(always)]
-fn after<M: LaneOps, const MODE: u8>(m: M, truncated: M::V, dropped: M::V) -> M::V {
-    if MODE == small::ODD {
+fn after<M: LaneOps, R: RoundingMode>(m: M, truncated: M::V, dropped: M::V) -> M::V {
+    if R::MODE == Mode::Odd {
         return m.or(truncated, m.and(m.nonzero_64(dropped), m.splat_64(1)));
     }
     // Half a unit, twice, is one.

@@ -1,7 +1,7 @@
 //! Tables in registers, and how the codes of a source become indices of them.
 
 use super::LaneOps;
-use crate::lut::{Choice, choice};
+use crate::lut::choice::{self, Choice};
 
 /// A table of `E` entries in registers.
 pub(crate) trait Entries<M: LaneOps, const E: usize>: Copy {

@@ -28,6 +28,8 @@ macro_rules! eight {
 #[allow(unused_imports, reason = "for the operations of tiers")]
 pub(crate) use {eight, two};
 
+use crate::vector::style::RoundingMode;
+
 pub(crate) mod byte;
 pub(crate) mod ends;
 pub(crate) mod float;
@@ -97,9 +99,9 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     fn f64(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
-    /// Float64, by `small::AWAY` or `small::ODD`, in an environment that rounds toward zero.
+    /// Float64, by [`Mode::Away`](crate::vector::style::Mode) or `Mode::Odd`, in an environment that rounds toward zero.
     #[inline(always)]
-    fn f64_rounded<const MODE: u8>(self, _: M) -> Doubles<M> {
+    fn f64_rounded<R: RoundingMode>(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
     /// Float64 that float32 rounds as the numbers themselves.

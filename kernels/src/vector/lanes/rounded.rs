@@ -8,13 +8,13 @@ use super::{
     Doubles, Halves, LaneOps, Lanes, Words,
     byte::Exponents,
     f16_of_words,
-    float::{F32, F64},
+    float::{F32, F64, Limited},
     high_halves,
     lookup::{Direct, Lookup},
     low_halves,
     run::{parts, run},
     select::{Tokens, to},
-    small::{self, AWAY, ODD, Power, Signed},
+    small::{self, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts},
     target::{
@@ -31,6 +31,7 @@ use crate::{
     storage::Encoding,
     table::{KernelFn, Rounded, Table},
     tabled::Made,
+    vector::style::{Away, Directed, Mode, Odd, RoundingMode},
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -41,10 +42,10 @@ pub(crate) trait Integral<M: LaneOps>: Lanes<M> {
     fn integral<const AWAY: bool>(self, m: M) -> Self;
 }
 
-impl<M: LaneOps, const RANGE: u8> Integral<M> for F32<M, RANGE> {
+impl<M: LaneOps, G: Limited> Integral<M> for F32<M, G> {
     #[inline(always)]
     fn integral<const AWAY: bool>(self, m: M) -> Self {
-        Self(each!(self.0, |x| if AWAY { m.round_away_f32(x) } else { m.round_env_f32(x) }))
+        Self::new(each!(self.0, |x| if AWAY { m.round_away_f32(x) } else { m.round_env_f32(x) }))
     }
 }
 
@@ -75,40 +76,40 @@ impl<M: LaneOps, S: Source<M, Lanes: Integral<M>>, const AWAY: bool> Source<M> f
 }
 
 /// A float32 as float16, with bits that round it.
-struct F16Rounded<const MODE: u8>;
+struct F16Rounded<R: RoundingMode>(PhantomData<R>);
 /// Bfloat16 by an addition to the bits.
-struct BF16Rounded<const MODE: u8>;
+struct BF16Rounded<R: RoundingMode>(PhantomData<R>);
 /// Float32 and float64 of what has more bits, alone and with a zero behind them.
-struct F32Rounded<const MODE: u8>;
-struct F64Rounded<const MODE: u8>;
-struct C64Rounded<const MODE: u8>;
-struct C128Rounded<const MODE: u8>;
+struct F32Rounded<R: RoundingMode>(PhantomData<R>);
+struct F64Rounded<R: RoundingMode>(PhantomData<R>);
+struct C64Rounded<R: RoundingMode>(PhantomData<R>);
+struct C128Rounded<R: RoundingMode>(PhantomData<R>);
 
 target::targets! {
-    <const MODE: u8> F16Rounded<MODE>, 2, SATURATE, |m, x, dst, _data| {
-        store_2(m, f16::<M, MODE>(m, x.f32_odd::<false>(m)), dst)
+    <; R: RoundingMode> F16Rounded<R>, 2, SATURATE, |m, x, dst, _data| {
+        store_2(m, f16::<M, R>(m, x.f32_odd::<false>(m)), dst)
     };
-    <const MODE: u8> BF16Rounded<MODE>, 2, SATURATE, |m, x, dst, data| {
-        store_2(m, bf16::<M, MODE>(m, x.f32_odd::<true>(m), data), dst)
+    <; R: RoundingMode> BF16Rounded<R>, 2, SATURATE, |m, x, dst, data| {
+        store_2(m, bf16::<M, R>(m, x.f32_odd::<true>(m), data), dst)
     };
-    <const MODE: u8> F32Rounded<MODE>, 4, SATURATE, |m, x, dst, _data| store_4(m, f32::<M, L, MODE>(m, x), dst);
-    <const MODE: u8> F64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| store_8(m, f64::<M, L, MODE>(m, x), dst);
-    <const MODE: u8> C64Rounded<MODE>, 8, SATURATE, |m, x, dst, _data| {
-        store_complex_32(m, f32::<M, L, MODE>(m, x), dst)
+    <; R: RoundingMode> F32Rounded<R>, 4, SATURATE, |m, x, dst, _data| store_4(m, f32::<M, L, R>(m, x), dst);
+    <; R: RoundingMode> F64Rounded<R>, 8, SATURATE, |m, x, dst, _data| store_8(m, f64::<M, L, R>(m, x), dst);
+    <; R: RoundingMode> C64Rounded<R>, 8, SATURATE, |m, x, dst, _data| {
+        store_complex_32(m, f32::<M, L, R>(m, x), dst)
     };
-    <const MODE: u8> C128Rounded<MODE>, 16, SATURATE, |m, x, dst, _data| {
-        store_complex_64(m, f64::<M, L, MODE>(m, x), dst)
+    <; R: RoundingMode> C128Rounded<R>, 16, SATURATE, |m, x, dst, _data| {
+        store_complex_64(m, f64::<M, L, R>(m, x), dst)
     };
 }
 
 #[inline(always)]
-fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
-    if MODE == AWAY {
+fn f16<M: LaneOps, R: RoundingMode>(m: M, x: Words<M>) -> Halves<M> {
+    if R::MODE == Mode::Away {
         // A last bit that moves ties, but would make infinity NaN.
         let infinity = m.splat(f32::INFINITY.to_bits());
         return f16_of_words(m, each!(x, |x| m.add(m.or(x, m.splat(1)), m.abs_ge_f32(x, infinity))));
     }
-    if MODE == small::DIRECTED {
+    if R::MODE == Mode::Directed {
         return f16_of_words(m, x);
     }
     let truncated = f16_of_words(m, x);
@@ -120,13 +121,13 @@ fn f16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>) -> Halves<M> {
 }
 
 #[inline(always)]
-fn bf16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>, data: &Data) -> Halves<M> {
+fn bf16<M: LaneOps, R: RoundingMode>(m: M, x: Words<M>, data: &Data) -> Halves<M> {
     let [positive, negative] = data.increments;
     let all = |x: u32| m.splat(x);
     let (high, low) = (high_halves(m, x), low_halves(m, x));
     let numbers = low_halves(m, each!(x, |x| m.eq_f32(x, x)));
     two!([0, 1], |k| {
-        let rounded = if MODE == ODD {
+        let rounded = if R::MODE == Mode::Odd {
             m.or(high[k], m.and(m.nonzero_16(low[k]), m.splat_16(1)))
         } else {
             let pair = [x[2 * k], x[2 * k + 1]];
@@ -140,11 +141,11 @@ fn bf16<M: LaneOps, const MODE: u8>(m: M, x: Words<M>, data: &Data) -> Halves<M>
 }
 
 #[inline(always)]
-fn f32<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Words<M> {
-    if MODE == ODD {
+fn f32<M: LaneOps, L: Lanes<M>, R: RoundingMode>(m: M, x: L) -> Words<M> {
+    if R::MODE == Mode::Odd {
         return x.f32_odd::<true>(m);
     }
-    if MODE == small::DIRECTED {
+    if R::MODE == Mode::Directed {
         return x.f32(m);
     }
     // A last bit that moves ties, but would make infinity NaN.
@@ -157,40 +158,50 @@ fn f32<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Words<M> {
 }
 
 #[inline(always)]
-fn f64<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Doubles<M> {
-    if MODE == small::DIRECTED { x.f64(m) } else { x.f64_rounded::<MODE>(m) }
+fn f64<M: LaneOps, L: Lanes<M>, R: RoundingMode>(m: M, x: L) -> Doubles<M> {
+    if R::MODE == Mode::Directed { x.f64(m) } else { x.f64_rounded::<R>(m) }
 }
 
-/// The kernel of a mode.
-macro_rules! by_mode {
-    ($mode:expr, $token:ty, $source:ty, Byte<$($codes:ident)::+>) => {
-        match $mode {
-            AWAY => run::<$token, $source, Byte<$($codes)::+<AWAY>, 8>, true>,
-            ODD => run::<$token, $source, Byte<$($codes)::+<ODD>, 8>, true>,
-            _ => run::<$token, $source, Byte<$($codes)::+<{ $crate::vector::lanes::small::DIRECTED }>, 8>, true>,
-        }
-    };
-    ($mode:expr, $token:ty, $source:ty, $target:ident) => {
-        match $mode {
-            AWAY => run::<$token, $source, $target<AWAY>, true>,
-            ODD => run::<$token, $source, $target<ODD>, true>,
-            _ => run::<$token, $source, $target<{ $crate::vector::lanes::small::DIRECTED }>, true>,
-        }
-    };
+/// The kernel of a mode: in the direction of the environment, with ties away from zero, or to odd.
+pub(crate) fn by_mode(mode: Mode, [directed, away, odd]: [KernelFn; 3]) -> KernelFn {
+    match mode {
+        Mode::Common | Mode::Directed => directed,
+        Mode::Away => away,
+        Mode::Odd => odd,
+    }
 }
-#[allow(unused_imports, reason = "for the kernels of a tier, if it has its own")]
-pub(crate) use by_mode;
 
 /// Floats of at most 8 bits with a sign.
-fn signed<M: LaneOps, S: Source<M>>(mode: u8) -> KernelFn {
-    by_mode!(mode, M, S, Byte<Signed>)
+fn signed<M: LaneOps, S: Source<M>>(mode: Mode) -> KernelFn {
+    by_mode(
+        mode,
+        [
+            run::<M, S, Byte<Signed<Directed>, 8>, true>,
+            run::<M, S, Byte<Signed<Away>, 8>, true>,
+            run::<M, S, Byte<Signed<Odd>, 8>, true>,
+        ],
+    )
 }
 
 /// Floats of 16 bits.
-fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
+fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     match to {
-        DType::Float16 => by_mode!(mode, M, S, F16Rounded),
-        _ => by_mode!(mode, M, S, BF16Rounded),
+        DType::Float16 => by_mode(
+            mode,
+            [
+                run::<M, S, F16Rounded<Directed>, true>,
+                run::<M, S, F16Rounded<Away>, true>,
+                run::<M, S, F16Rounded<Odd>, true>,
+            ],
+        ),
+        _ => by_mode(
+            mode,
+            [
+                run::<M, S, BF16Rounded<Directed>, true>,
+                run::<M, S, BF16Rounded<Away>, true>,
+                run::<M, S, BF16Rounded<Odd>, true>,
+            ],
+        ),
     }
 }
 
@@ -206,18 +217,46 @@ fn beyond(rules: &Rules) -> bool {
 }
 
 /// Float32 and the complex numbers of its parts, of what has more bits, by ties away and to odd.
-fn singles<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
+fn singles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     match to {
-        DType::Float32 => by_mode!(mode, M, S, F32Rounded),
-        _ => by_mode!(mode, M, S, C64Rounded),
+        DType::Float32 => by_mode(
+            mode,
+            [
+                run::<M, S, F32Rounded<Directed>, true>,
+                run::<M, S, F32Rounded<Away>, true>,
+                run::<M, S, F32Rounded<Odd>, true>,
+            ],
+        ),
+        _ => by_mode(
+            mode,
+            [
+                run::<M, S, C64Rounded<Directed>, true>,
+                run::<M, S, C64Rounded<Away>, true>,
+                run::<M, S, C64Rounded<Odd>, true>,
+            ],
+        ),
     }
 }
 
 /// The same of float64.
-fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
+fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     match to {
-        DType::Float64 => by_mode!(mode, M, S, F64Rounded),
-        _ => by_mode!(mode, M, S, C128Rounded),
+        DType::Float64 => by_mode(
+            mode,
+            [
+                run::<M, S, F64Rounded<Directed>, true>,
+                run::<M, S, F64Rounded<Away>, true>,
+                run::<M, S, F64Rounded<Odd>, true>,
+            ],
+        ),
+        _ => by_mode(
+            mode,
+            [
+                run::<M, S, C128Rounded<Directed>, true>,
+                run::<M, S, C128Rounded<Away>, true>,
+                run::<M, S, C128Rounded<Odd>, true>,
+            ],
+        ),
     }
 }
 
@@ -282,14 +321,14 @@ macro_rules! of_source {
 }
 
 /// The mode of a rule and the direction of the environment that it needs.
-pub(crate) fn mode(rules: &Rules) -> (u8, Direction) {
+pub(crate) fn mode(rules: &Rules) -> (Mode, Direction) {
     match rules.rounding {
-        Rounding::NearestEven => (small::DIRECTED, Direction::NearestEven),
-        Rounding::NearestAway => (AWAY, Direction::NearestEven),
-        Rounding::TowardZero => (small::DIRECTED, Direction::TowardZero),
-        Rounding::Floor => (small::DIRECTED, Direction::Down),
-        Rounding::Ceil => (small::DIRECTED, Direction::Up),
-        Rounding::ToOdd => (ODD, Direction::TowardZero),
+        Rounding::NearestEven => (Mode::Directed, Direction::NearestEven),
+        Rounding::NearestAway => (Mode::Away, Direction::NearestEven),
+        Rounding::TowardZero => (Mode::Directed, Direction::TowardZero),
+        Rounding::Floor => (Mode::Directed, Direction::Down),
+        Rounding::Ceil => (Mode::Directed, Direction::Up),
+        Rounding::ToOdd => (Mode::Odd, Direction::TowardZero),
     }
 }
 
@@ -318,16 +357,23 @@ pub(crate) fn rounded<K: Tokens>(
         Spec::Int { .. } if !float || rules.rounding == Rounding::TowardZero => common(),
         // Bytes of bytes are looked up.
         _ if s.size() == 1 && d.size() == 1 => return None,
-        Spec::Int { .. } if mode == ODD => return None,
+        Spec::Int { .. } if mode == Mode::Odd => return None,
         Spec::Int { .. } => of_source!(s, [
             Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
-        ], ints::<K>(d, mode == AWAY, rules.saturate))?,
+        ], ints::<K>(d, mode == Mode::Away, rules.saturate))?,
         Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
             DType::Float64 if beyond(rules) => run::<K::Base, f64, Byte<Power<true>, 8>, true>,
             _ => of_source!(s, all, power::<K::Base>()),
         },
         Spec::Float(f) if f.bits() <= 8 => match (s, d) {
-            (DType::Float16, DType::Float8E5M2) => by_mode!(mode, K::Base, source::Plain, Byte<small::E5m2>),
+            (DType::Float16, DType::Float8E5M2) => by_mode(
+                mode,
+                [
+                    run::<K::Base, source::Plain, Byte<small::E5m2<Directed>, 8>, true>,
+                    run::<K::Base, source::Plain, Byte<small::E5m2<Away>, 8>, true>,
+                    run::<K::Base, source::Plain, Byte<small::E5m2<Odd>, 8>, true>,
+                ],
+            ),
             _ if K::COMMON_OBEYS && truncates(d, rules) => common(),
             _ => of_source!(s, all, signed::<K::Base>(mode)),
         },
@@ -336,27 +382,30 @@ pub(crate) fn rounded<K: Tokens>(
                 DType::Float16 => K::COMMON_OBEYS,
                 _ => K::BF16::BF16_IN_DIRECTION,
             };
-            if mode == small::DIRECTED && (obeys || direction == Direction::NearestEven) {
+            if mode == Mode::Directed && (obeys || direction == Direction::NearestEven) {
                 common()
             } else {
                 of_source!(s, all, halves::<K::Base>(d, mode))
             }
         }
         Spec::Float(_) | Spec::Complex(_)
-            if mode == small::DIRECTED && (K::COMMON_OBEYS || direction == Direction::NearestEven) =>
+            if mode == Mode::Directed && (K::COMMON_OBEYS || direction == Direction::NearestEven) =>
         {
             common()
         }
-        Spec::Complex(_) if matches!(s, DType::Complex128) => match mode {
-            AWAY => parts::<K::Base, f64, F32Rounded<AWAY>>,
-            ODD => parts::<K::Base, f64, F32Rounded<ODD>>,
-            _ => parts::<K::Base, f64, F32Rounded<{ small::DIRECTED }>>,
-        },
+        Spec::Complex(_) if matches!(s, DType::Complex128) => by_mode(
+            mode,
+            [
+                parts::<K::Base, f64, F32Rounded<Directed>>,
+                parts::<K::Base, f64, F32Rounded<Away>>,
+                parts::<K::Base, f64, F32Rounded<Odd>>,
+            ],
+        ),
         Spec::Float(f) | Spec::Complex(f) if f.exponent_bits == 8 => of_source!(s, [
             Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
         ], singles::<K::Base>(d, mode)),
         Spec::Float(_) | Spec::Complex(_) => {
-            if mode != small::DIRECTED {
+            if mode != Mode::Directed {
                 direction = Direction::TowardZero;
             }
             of_source!(s, [Int64: i64, UInt64: u64], doubles::<K::Base>(d, mode))

@@ -5,19 +5,16 @@
 //! brought to its place by a multiplication of bytes.
 
 use super::{Bytes, LaneOps, Lanes, high_halves, target::Codes, truths};
-use crate::data::Data;
-
-/// The direction of the environment.
-pub(crate) const DIRECTED: u8 = 0;
-/// To the nearest, ties away from zero, in an environment that rounds to nearest even.
-pub(crate) const AWAY: u8 = 1;
-/// To odd, in an environment that rounds toward zero.
-pub(crate) const ODD: u8 = 2;
+use crate::{
+    data::Data,
+    vector::style::{Mode, RoundingMode},
+};
+use core::marker::PhantomData;
 
 /// Small floats with a sign.
-pub(crate) struct Signed<const MODE: u8>;
+pub(crate) struct Signed<R: RoundingMode>(PhantomData<R>);
 
-impl<M: LaneOps, const MODE: u8> Codes<M> for Signed<MODE> {
+impl<M: LaneOps, R: RoundingMode> Codes<M> for Signed<R> {
     #[inline(always)]
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
         let x = x.f32_odd::<false>(m);
@@ -27,7 +24,7 @@ impl<M: LaneOps, const MODE: u8> Codes<M> for Signed<MODE> {
         let limited = each!(x, |x| {
             let x = m.min_nan_f32(x, limit);
             let x = if L::UNSIGNED { x } else { m.max_nan_f32(x, all(e.limit | 1 << 31)) };
-            if MODE == AWAY { m.or(x, all(1)) } else { x }
+            if R::MODE == Mode::Away { m.or(x, all(1)) } else { x }
         });
         let powers = each!(limited, |x| {
             let power = m.max_u(m.and(x, all(0x7F80_0000)), all(e.min_field << 23));
@@ -37,7 +34,7 @@ impl<M: LaneOps, const MODE: u8> Codes<M> for Signed<MODE> {
         let high = high_halves(m, sums);
         let exponents = m.shr_narrow_16::<7>(high[0], high[1]);
         let mut codes = place(m, m.low_bytes_32(sums), exponents, data, 0);
-        if MODE == ODD {
+        if R::MODE == Mode::Odd {
             // What was dropped was not zero.
             let inexact = each!([0, 1, 2, 3], |k| {
                 m.abs_gt_f32(limited[k], m.mul_sub_f32(sums[k], powers[k], unit))
@@ -97,9 +94,9 @@ pub(crate) fn signed<M: LaneOps>(
 }
 
 /// `float8_e5m2` of float16: without its last eight bits.
-pub(crate) struct E5m2<const MODE: u8>;
+pub(crate) struct E5m2<R: RoundingMode>(PhantomData<R>);
 
-impl<M: LaneOps, const MODE: u8> Codes<M> for E5m2<MODE> {
+impl<M: LaneOps, R: RoundingMode> Codes<M> for E5m2<R> {
     #[inline(always)]
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
         let x = x.halves(m);
@@ -110,7 +107,7 @@ impl<M: LaneOps, const MODE: u8> Codes<M> for E5m2<MODE> {
         let to_even = all((data.increments[0] == 0x7FFF) as u16);
         let sums = two!(x, |x| {
             let limited = m.min_u16(m.and(x, all(0x7FFF)), all(limit));
-            if MODE == ODD {
+            if R::MODE == Mode::Odd {
                 m.or(limited, m.and(m.nonzero_16(m.and(limited, all(0xFF))), all(0x100)))
             } else {
                 let sign = m.signs_16(x);

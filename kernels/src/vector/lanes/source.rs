@@ -2,7 +2,7 @@
 
 use super::{
     Doubles, Halves, LaneOps, Lanes, Words,
-    float::{ANY, F32, F64, SHORT_OR_INFINITE},
+    float::{Any, F32, F64, ShortOrInfinite},
     int::{Ints8, Ints16, Ints32, Ints64},
     upper_halves,
 };
@@ -128,27 +128,27 @@ sources! {
     u32, 4 => Ints32<M, false>, |m, p| Ints32(words(m, p));
     i64, 8 => Ints64<M, true>, |m, p| Ints64(doubles(m, p));
     u64, 8 => Ints64<M, false>, |m, p| Ints64(doubles(m, p));
-    f16, 2 => F32<M, { SHORT_OR_INFINITE }>, |m, p| {
+    f16, 2 => F32<M, ShortOrInfinite>, |m, p| {
         let [[a, b], [c, d]] = two!(halves(m, p), |x| m.f32_of_f16(x));
-        F32([a, b, c, d])
+        F32::new([a, b, c, d])
     };
-    bf16, 2 => F32<M, { ANY }>, |m, p| F32(upper_halves(m, halves(m, p)));
+    bf16, 2 => F32<M, Any>, |m, p| F32::new(upper_halves(m, halves(m, p)));
     Magnitudes, 2 => Ints16<M, false>, |m, p| Ints16(two!(halves(m, p), |x| m.shl_16::<1>(x)));
     Upper, 2 => UpperHalves<M>, |m, p| UpperHalves(halves(m, p));
     Plain, 2 => F16<M>, |m, p| F16(halves(m, p));
-    f32, 4 => F32<M, { ANY }>, |m, p| F32(words(m, p));
+    f32, 4 => F32<M, Any>, |m, p| F32::new(words(m, p));
     f64, 8 => F64<M>, |m, p| F64(doubles(m, p));
-    Complex<f32>, 8 => F32<M, { ANY }>, |m, p| {
+    Complex<f32>, 8 => F32<M, Any>, |m, p| {
         let [re, _] = parts_32(m, p);
-        F32(re)
+        F32::new(re)
     };
     Complex<f64>, 16 => F64<M>, |m, p| {
         let [re, _] = parts_64(m, p);
         F64(re)
     };
-    Either<f32>, 8 => F32<M, { ANY }>, |m, p| {
+    Either<f32>, 8 => F32<M, Any>, |m, p| {
         let [re, im] = parts_32(m, p);
-        F32(each!([0, 1, 2, 3], |k| m.or(re[k], im[k])))
+        F32::new(each!([0, 1, 2, 3], |k| m.or(re[k], im[k])))
     };
     Either<f64>, 16 => F64<M>, |m, p| {
         let [re, im] = parts_64(m, p);

@@ -5,7 +5,7 @@
 
 use super::{
     Bytes, Halves, LaneOps, Lanes,
-    float::{F32, SHORT, SHORT_OR_INFINITE},
+    float::{F32, Short, ShortOrInfinite},
     int::Ints8,
     lookup::{Entries, Fnuz, Lookup, Quads},
     source::Source,
@@ -151,7 +151,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     for ToF32<T, Q, E, BITS>
 {
     const BITS: usize = BITS;
-    type Lanes = F32<M, { SHORT }>;
+    type Lanes = F32<M, Short>;
     type Tables = [Q::Entries; 2];
     #[inline(always)]
     unsafe fn tables(m: M, _: &Data) -> [Q::Entries; 2] {
@@ -160,7 +160,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     #[inline(always)]
     unsafe fn load(m: M, tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Self::Lanes; 2] {
         // SAFETY: the caller's units.
-        two!(unsafe { To16::<T, Q, E, BITS>::load(m, tables, src) }, |x| F32(upper_halves(m, x.0)))
+        two!(unsafe { To16::<T, Q, E, BITS>::load(m, tables, src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }
 
@@ -207,7 +207,7 @@ impl<M: LaneOps, Q: Lookup<M, E>, const SIGNED: bool, const E: usize, const BITS
 
 impl<M: LaneOps> Source<M> for GivenF32 {
     const BITS: usize = 8;
-    type Lanes = F32<M, { SHORT_OR_INFINITE }>;
+    type Lanes = F32<M, ShortOrInfinite>;
     type Tables = ([Quads<M, 2>; 2], [u8; 2]);
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Self::Tables {
@@ -220,7 +220,7 @@ impl<M: LaneOps> Source<M> for GivenF32 {
         // SAFETY: the caller's units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| {
             let [low, high] = Fnuz::planes(m, tables, patch, codes);
-            F32(upper_halves(m, m.zip_8(low, high)))
+            F32::new(upper_halves(m, m.zip_8(low, high)))
         })
     }
 }

@@ -3,7 +3,7 @@
 use super::{
     super::{
         small::{Family, NO_NAN, Values, exponents, floats},
-        style::PLAIN,
+        style::Common,
     },
     Doubles, Halves, LaneOps, Lanes, Words,
     int::widen_32,
@@ -109,7 +109,7 @@ impl<M: LaneOps, D: Format> Codes<M> for Small<D> {
             };
             let family = const { Self::FAMILIES[SATURATE as usize] };
             let data = const { Self::DATA[SATURATE as usize] };
-            floats::<M, PLAIN, false>(m, x.f32_odd::<false>(m), sign, values, family, data)
+            floats::<M, Common, false>(m, x.f32_odd::<false>(m), sign, values, family, data)
         }
     }
 }
@@ -228,8 +228,8 @@ pub(crate) unsafe fn store_complex_64<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut
 
 /// Implements [`Target`]: what a unit stores, twice.
 macro_rules! targets {
-    ($(<$(const $generic:ident: $kind:ty)?> $name:ty, $bytes:literal, $saturate:ident, |$m:ident, $x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
-        impl<M: $crate::vector::lanes::LaneOps, $(const $generic: $kind)?> $crate::vector::lanes::target::Target<M> for $name {
+    ($(<$(const $generic:ident: $kind:ty)? $(; $mode:ident: $bound:path)?> $name:ty, $bytes:literal, $saturate:ident, |$m:ident, $x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
+        impl<M: $crate::vector::lanes::LaneOps, $(const $generic: $kind)? $($mode: $bound)?> $crate::vector::lanes::target::Target<M> for $name {
             const BITS: usize = 8 * $bytes;
             #[inline(always)]
             unsafe fn store<L: $crate::vector::lanes::Lanes<M>, const $saturate: bool>(

@@ -12,7 +12,7 @@ use crate::{
     vector::{
         Blocks,
         small::{NAN_APART, NO_NAN},
-        style::{DIRECTED, PLAIN},
+        style::{Common, Directed},
         target::{Bytes, Float, Packed, Signed, Target},
     },
 };
@@ -130,7 +130,7 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Small<MANTISSA, MAX, Z
 }
 
 impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTISSA, MAX, ZERO> {
-    type General = Bytes<Float<8, false, NAN_APART, PLAIN>>;
+    type General = Bytes<Float<8, false, NAN_APART, Common>>;
     const NEAR: u32 = (1 << (23 - MANTISSA)) - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
@@ -190,7 +190,7 @@ impl E2M1 {
 }
 
 impl Codes for E2M1 {
-    type General = Packed<Float<4, false, NO_NAN, PLAIN>, 4>;
+    type General = Packed<Float<4, false, NO_NAN, Common>, 4>;
     const NEAR: u32 = (1 << 21) - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
@@ -366,6 +366,6 @@ pub(crate) mod stages {
     pub(crate) type E5M2 = Reciprocal<EightE5M2, false>;
     pub(crate) type FourTimes = PowerOfTwo<E2M1>;
     pub(crate) type Four = Reciprocal<E2M1, true>;
-    pub(crate) type Int8 = Reciprocal<Int<false, Bytes<Signed<true, DIRECTED>>>, false>;
-    pub(crate) type Int4 = Reciprocal<Int<true, Packed<Signed<false, DIRECTED>, 4>>, false>;
+    pub(crate) type Int8 = Reciprocal<Int<false, Bytes<Signed<true, Directed>>>, false>;
+    pub(crate) type Int4 = Reciprocal<Int<true, Packed<Signed<false, Directed>, 4>>, false>;
 }

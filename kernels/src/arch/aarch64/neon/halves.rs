@@ -17,12 +17,13 @@ use crate::{
             int::Ints16,
             rounded::{self, Integers, Integral, by_mode},
             run::run,
-            small::{AWAY, ODD, place, signed},
+            small::{place, signed},
             source::Source,
             target::{Byte, Codes, Int, Int16},
             truths, two,
         },
         small::{self, Family},
+        style::{Away, Directed, Mode, Odd, RoundingMode},
     },
 };
 use core::{
@@ -196,9 +197,9 @@ impl Half {
 }
 
 /// Those floats under any rules: `lanes::small::Signed` in lanes of half the width.
-struct Signed<const MODE: u8>;
+struct Signed<R: RoundingMode>(PhantomData<R>);
 
-impl<const MODE: u8> Codes<Half> for Signed<MODE> {
+impl<R: RoundingMode> Codes<Half> for Signed<R> {
     #[inline(always)]
     fn codes<L: Lanes<Half>, const SATURATE: bool>(m: Half, x: L, data: &Data) -> V {
         let x = x.halves(m);
@@ -208,7 +209,7 @@ impl<const MODE: u8> Codes<Half> for Signed<MODE> {
         let unit = all(((15 + e.shift - 13) << 10) as u16);
         let limited = two!(x, |x| {
             let x = m.max_f16(m.min_f16(x, all(limit)), all(limit | 0x8000));
-            if MODE == AWAY { m.or(x, all(1)) } else { x }
+            if R::MODE == Mode::Away { m.or(x, all(1)) } else { x }
         });
         let powers = two!(limited, |x| {
             let power = m.max_i16(m.and(x, all(0x7C00)), all(((e.min_field - 112) << 10) as u16));
@@ -218,7 +219,7 @@ impl<const MODE: u8> Codes<Half> for Signed<MODE> {
         let high = m.odd_8(sums[0], sums[1]);
         let exponents = m.shr_8::<3>(m.add_8(high, high));
         let mut codes = place(m, m.even_8(sums[0], sums[1]), exponents, data, 112 + 13);
-        if MODE == ODD {
+        if R::MODE == Mode::Odd {
             let exact = two!([0, 1], |k| m.abs_le_f16(limited[k], m.mul_sub_f16(sums[k], powers[k], unit)));
             let inexact = m.xor(m.even_8(exact[0], exact[1]), m.splat_8(0xFF));
             codes = m.or(codes, truths(m, inexact));
@@ -262,10 +263,19 @@ pub(super) const fn kernel<D: Format, const PACKED: bool>(saturate: bool) -> Opt
 pub(super) fn rounded(to: DType, rules: &Rules) -> Option<KernelFn> {
     let (mode, _) = rounded::mode(rules);
     if matches!(to.spec(), Spec::Int { .. }) {
-        let chosen = rules.saturate && mode != ODD && rules.rounding != Rounding::TowardZero;
-        return chosen.then(|| ints(to, mode == AWAY)).flatten();
+        let chosen = rules.saturate && mode != Mode::Odd && rules.rounding != Rounding::TowardZero;
+        return chosen.then(|| ints(to, mode == Mode::Away)).flatten();
     }
-    (takes(to) && !rounded::truncates(to, rules)).then(|| by_mode!(mode, Half, Plain, Byte<Signed>))
+    (takes(to) && !rounded::truncates(to, rules)).then(|| {
+        by_mode(
+            mode,
+            [
+                run::<Half, Plain, Byte<Signed<Directed>, 8>, true>,
+                run::<Half, Plain, Byte<Signed<Away>, 8>, true>,
+                run::<Half, Plain, Byte<Signed<Odd>, 8>, true>,
+            ],
+        )
+    })
 }
 
 /// Integers of at most 16 bits that saturate.

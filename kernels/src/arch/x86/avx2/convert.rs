@@ -1,7 +1,7 @@
 //! Conversions that AVX2 has no one instruction for: to odd, of unsigned integers, and to float16 in a direction or to odd.
 
 use crate::arch::native::{env, intrinsics::*};
-use crate::vector::style::{ODD, PLAIN};
+use crate::vector::style::{Mode, RoundingMode};
 
 /// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
 const SMALLEST: i64 = (1023 - 140) << 52;
@@ -100,14 +100,14 @@ pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __
 /// In assembly also to nearest: the compiler would fold the conversion into the store, and the form of the instruction that converts into
 /// memory is slow.
 #[inline(always)]
-pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m256) -> __m128i {
+pub(super) unsafe fn to_f16<R: RoundingMode>(x: __m256) -> __m128i {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
-        if STYLE == PLAIN {
+        if R::MODE == Mode::Common {
             return env::_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);
         }
         let half = env::_mm256_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
-        if STYLE != ODD {
+        if R::MODE != Mode::Odd {
             return half;
         }
         let inexact = _mm256_castps_si256(_mm256_cmp_ps::<_CMP_NEQ_OQ>(x, _mm256_cvtph_ps(half)));

@@ -5,7 +5,7 @@ use super::{
     convert::{f64_to_odd, int32_to_f32, int64_to_odd, to_f16},
 };
 use crate::arch::native::{env, intrinsics::*};
-use crate::vector::{Blocks, Casts, Simd, each};
+use crate::vector::{Blocks, Casts, Simd, each, style::RoundingMode};
 
 /// AVX2.
 #[derive(Clone, Copy)]
@@ -384,7 +384,7 @@ impl Casts for Avx2 {
     }
 
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+    unsafe fn store_f16<const PART: bool, const APART: bool, R: RoundingMode>(
         self,
         p: *mut u8,
         x: [__m256i; 4],
@@ -392,7 +392,7 @@ impl Casts for Avx2 {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm256_castsi256_ps(x)));
+            let [a, b, c, d] = each!(x, |x| to_f16::<R>(_mm256_castsi256_ps(x)));
             let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
                 if APART {
                     _mm256_set_m128i(_mm_unpackhi_epi64(a, b), _mm_unpacklo_epi64(a, b))

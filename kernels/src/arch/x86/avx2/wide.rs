@@ -15,10 +15,7 @@ mod ints;
 mod targets;
 mod words;
 
-use super::{
-    super::{AWAY, COMMON, DIRECTED, ODD},
-    simd::Avx2,
-};
+use super::simd::Avx2;
 use crate::arch::native::{env, intrinsics::*};
 use crate::{
     data::{Data, Direction},
@@ -26,9 +23,13 @@ use crate::{
     exact::{Rounding, Rules},
     format::*,
     table::{KernelFn, Rounded},
-    vector::{Simd, short::padded},
+    vector::{
+        Simd,
+        short::padded,
+        style::{Away, Common, Directed, Mode, Odd, RoundingMode},
+    },
 };
-use core::mem::MaybeUninit;
+use core::{marker::PhantomData, mem::MaybeUninit};
 use floats::{F32, F64};
 use half::{bf16, f16};
 pub(super) use halves::to_bf16 as float16_to_bfloat16;
@@ -64,8 +65,8 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::BFloat16 if to_bits > 8 => pick::<bf16>(to, saturate),
         DType::Float32 if to_bits > 8 => pick::<f32>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
-        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, Real<f64>, COMMON>),
-        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
+        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<f32, Real<f64>, Common>),
+        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, Common>),
         DType::Complex64 if matches!(to, DType::Float32) => pick::<Complex<f32>>(to, saturate),
         DType::Complex128 if matches!(to, DType::Float64) => pick::<Complex<f64>>(to, saturate),
         _ => None,
@@ -84,7 +85,7 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
+    unsafe fn run<S: Source, D: Target, const SATURATE: bool, R: RoundingMode>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
@@ -96,14 +97,14 @@ avx2_fn! {
             let at = |i: usize| (src.add(i * S::SIZE), dst.add(i * D::SIZE));
             let do_block = |i: usize| {
                 let (src, dst) = at(i);
-                D::block::<S, SATURATE, WAY>(src, dst, data);
+                D::block::<S, SATURATE, R>(src, dst, data);
             };
-            if WAY != COMMON {
+            if R::MODE != Mode::Common {
                 // Less machine code counts more than the short casts of rare rules.
                 if n >= block {
                     overlapping(n, block, do_block);
                 } else if n > 0 {
-                    padded(Avx2::new_unchecked(), run::<S, D, SATURATE, WAY>, block, S::SIZE, D::SIZE, src, dst, n, data);
+                    padded(Avx2::new_unchecked(), run::<S, D, SATURATE, R>, block, S::SIZE, D::SIZE, src, dst, n, data);
                 }
             } else if S::LIGHT && n >= 2 * block {
                 overlapping(n, 2 * block, |i| {
@@ -115,10 +116,10 @@ avx2_fn! {
             } else if D::UNITS > 1 && n >= UNIT {
                 overlapping(n, UNIT, |i| {
                     let (src, dst) = at(i);
-                    D::unit::<S, SATURATE, WAY, false>(src, dst, UNIT, data);
+                    D::unit::<S, SATURATE, R, false>(src, dst, UNIT, data);
                 });
             } else {
-                few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, WAY, true>(src, stack, n, data));
+                few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, R, true>(src, stack, n, data));
             }
             // The compiler does this where a register of 256 bits is written, but not where one is only read from memory, as by the conversion
             // of float64 to float32. Without it, calls took 110 ns in place of 5 on an Intel Xeon, where the caller has instructions of SSE.
@@ -175,9 +176,9 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`] of the complex pair.
-    unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    unsafe fn parts<S: Source, D: Target, R: RoundingMode>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-        unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
+        unsafe { run::<S, D, true, R>(src, dst, 2 * n, data) }
     }
 }
 
@@ -188,26 +189,26 @@ trait Source {
     /// Whether there is so little to do that the loop itself counts.
     const LIGHT: bool = false;
     /// The lanes, to be rounded in a way.
-    type Lanes<const WAY: u8>: Lanes;
+    type Lanes<R: RoundingMode>: Lanes;
     /// # Safety
     ///
     /// The CPU has the tier. `n` elements can be read, [`UNIT`] unless `PART`.
-    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
+    unsafe fn load<R: RoundingMode, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<R>;
     /// Four units.
     ///
     /// # Safety
     ///
     /// The CPU has the tier. Four units can be read.
     #[inline(always)]
-    unsafe fn load_four<const WAY: u8>(src: *const u8) -> [Self::Lanes<WAY>; 4] {
+    unsafe fn load_four<R: RoundingMode>(src: *const u8) -> [Self::Lanes<R>; 4] {
         let unit = const { UNIT * Self::SIZE };
         // SAFETY: the caller's promise.
         unsafe {
             [
-                Self::load::<WAY, false>(src, UNIT),
-                Self::load::<WAY, false>(src.add(unit), UNIT),
-                Self::load::<WAY, false>(src.add(2 * unit), UNIT),
-                Self::load::<WAY, false>(src.add(3 * unit), UNIT),
+                Self::load::<R, false>(src, UNIT),
+                Self::load::<R, false>(src.add(unit), UNIT),
+                Self::load::<R, false>(src.add(2 * unit), UNIT),
+                Self::load::<R, false>(src.add(3 * unit), UNIT),
             ]
         }
     }
@@ -303,31 +304,34 @@ struct Widened;
 
 impl Source for Widened {
     const SIZE: usize = 2;
-    type Lanes<const WAY: u8> = F64<WAY>;
+    type Lanes<R: RoundingMode> = F64<R>;
     #[inline(always)]
-    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> F64<WAY> {
+    unsafe fn load<R: RoundingMode, const PART: bool>(src: *const u8, n: usize) -> F64<R> {
         // SAFETY: the caller's promise.
         unsafe {
             let (zero, x) = (_mm_setzero_si128(), load_16::<PART>(src, n));
             let (low, high) = (_mm_unpacklo_epi16(zero, x), _mm_unpackhi_epi16(zero, x));
-            F64([_mm256_cvtps_pd(_mm_castsi128_ps(low)), _mm256_cvtps_pd(_mm_castsi128_ps(high))])
+            F64(
+                [_mm256_cvtps_pd(_mm_castsi128_ps(low)), _mm256_cvtps_pd(_mm_castsi128_ps(high))],
+                PhantomData,
+            )
         }
     }
 }
 
 impl Source for bf16 {
     const SIZE: usize = 2;
-    type Lanes<const WAY: u8> = F32<WAY>;
+    type Lanes<R: RoundingMode> = F32<R>;
     #[inline(always)]
-    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> F32<WAY> {
+    unsafe fn load<R: RoundingMode, const PART: bool>(src: *const u8, n: usize) -> F32<R> {
         // SAFETY: the caller's promise.
         unsafe {
             let high = _mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(load_16::<PART>(src, n)));
-            F32(_mm256_castsi256_ps(high))
+            F32(_mm256_castsi256_ps(high), PhantomData)
         }
     }
     #[inline(always)]
-    unsafe fn load_four<const WAY: u8>(src: *const u8) -> [F32<WAY>; 4] {
+    unsafe fn load_four<R: RoundingMode>(src: *const u8) -> [F32<R>; 4] {
         // SAFETY: the caller's promise.
         unsafe {
             // The halves of a unit where unpacking takes them from.
@@ -335,10 +339,10 @@ impl Source for bf16 {
                 [in_order(load::<2, false>(src, 4 * UNIT, 0)), in_order(load::<2, false>(src, 4 * UNIT, 1))];
             let zero = _mm256_setzero_si256();
             [
-                F32(_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, x))),
-                F32(_mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, x))),
-                F32(_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, y))),
-                F32(_mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, y))),
+                F32(_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, x)), PhantomData),
+                F32(_mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, x)), PhantomData),
+                F32(_mm256_castsi256_ps(_mm256_unpacklo_epi16(zero, y)), PhantomData),
+                F32(_mm256_castsi256_ps(_mm256_unpackhi_epi16(zero, y)), PhantomData),
             ]
         }
     }
@@ -349,11 +353,11 @@ macro_rules! sources {
         impl Source for $type {
             const SIZE: usize = size_of::<$type>();
             $(const $light: bool = true;)?
-            type Lanes<const WAY: u8> = $lanes<WAY>;
+            type Lanes<R: RoundingMode> = $lanes<R>;
             #[inline(always)]
-            unsafe fn load<const WAY: u8, const $part: bool>($src: *const u8, $n: usize) -> $lanes<WAY> {
+            unsafe fn load<R: RoundingMode, const $part: bool>($src: *const u8, $n: usize) -> $lanes<R> {
                 // SAFETY: the caller's promise.
-                $lanes(unsafe { $body })
+                $lanes(unsafe { $body }, PhantomData)
             }
         }
     )*};

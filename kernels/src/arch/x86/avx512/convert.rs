@@ -1,7 +1,7 @@
 //! Conversions that AVX-512 has no one instruction for: to odd, to float16 in a direction, and NaN without its payload.
 
 use crate::arch::native::{env, intrinsics::*};
-use crate::vector::style::{ODD, PLAIN};
+use crate::vector::style::{Mode, RoundingMode};
 
 const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 
@@ -85,14 +85,14 @@ pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(x: __m512
 
 /// Sixteen float32 as float16.
 #[inline(always)]
-pub(super) unsafe fn to_f16<const STYLE: u8>(x: __m512) -> __m256i {
+pub(super) unsafe fn to_f16<R: RoundingMode>(x: __m512) -> __m256i {
     // SAFETY: as of the methods of `Simd`.
     unsafe {
-        if STYLE == PLAIN {
+        if R::MODE == Mode::Common {
             return _mm512_cvt_roundps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
         }
         let half = env::_mm512_cvtps_ph::<_MM_FROUND_CUR_DIRECTION>(x);
-        if STYLE != ODD {
+        if R::MODE != Mode::Odd {
             return half;
         }
         let inexact = _mm512_cmp_ps_mask::<_CMP_NEQ_OQ>(x, _mm512_cvtph_ps(half));

@@ -28,7 +28,7 @@ use crate::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
     },
-    vector::{self, Simd, target::Target},
+    vector::{self, Simd, style::Mode, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
 use simd::Avx512;
@@ -192,11 +192,11 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
 }
 
 /// See [`styled`]; the kernel is one that this CPU has.
-fn through_float32(from: DType, to: DType, style: u8) -> Option<Steps> {
+fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
     if to.size() == 1 && fine::found() & fine::VBMI == 0 {
-        avx2::styled(from, to, style)
+        avx2::styled(from, to, mode)
     } else {
-        styled(from, to, style)
+        styled(from, to, mode)
     }
 }
 

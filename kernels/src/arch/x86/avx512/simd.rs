@@ -9,7 +9,10 @@ use super::{
 use crate::arch::native::{env, intrinsics::*};
 use crate::{
     data::Data,
-    vector::{Blocks, Casts, Simd, bf16, each, style::PLAIN},
+    vector::{
+        Blocks, Casts, Simd, bf16, each,
+        style::{Common, RoundingMode},
+    },
 };
 
 /// AVX-512 with finer features.

@@ -17,7 +17,6 @@ mod narrow;
 mod sub_byte;
 mod targets;
 
-use super::super::{AWAY, COMMON, DIRECTED, ODD};
 use crate::arch::native::{env, intrinsics::*};
 use crate::{
     data::{Data, Direction},
@@ -25,6 +24,7 @@ use crate::{
     exact::{Rounding, Rules},
     format::*,
     table::{KernelFn, Rounded},
+    vector::style::{Away, Common, Directed, Mode, Odd, RoundingMode},
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -39,7 +39,7 @@ const STEP: usize = 16;
 /// The kernels of pairs that `vector` covers, where another one is faster.
 pub(super) const fn preferred(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
-        (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true, COMMON>),
+        (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true, Common>),
         _ => None,
     }
 }
@@ -55,12 +55,12 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     }
     match S::DTYPE {
         // Rounded as the instruction says, not as the environment does: so that need not be looked at.
-        DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true, COMMON>),
-        DType::UInt32 if matches!(to, DType::Float32) => Some(run::<u32, Real<f32>, true, COMMON>),
-        DType::Int64 if matches!(to, DType::Float32) => Some(run::<i64, Real<f32>, true, COMMON>),
-        DType::UInt64 if matches!(to, DType::Float32) => Some(run::<u64, Real<f32>, true, COMMON>),
-        DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true, COMMON>),
-        DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true, COMMON>),
+        DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true, Common>),
+        DType::UInt32 if matches!(to, DType::Float32) => Some(run::<u32, Real<f32>, true, Common>),
+        DType::Int64 if matches!(to, DType::Float32) => Some(run::<i64, Real<f32>, true, Common>),
+        DType::UInt64 if matches!(to, DType::Float32) => Some(run::<u64, Real<f32>, true, Common>),
+        DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true, Common>),
+        DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true, Common>),
         // The compiler narrows integers well, but would clamp them to less than a byte before that.
         DType::Int16 if saturate => sub_byte::kernel::<i16>(to),
         DType::UInt16 if saturate => sub_byte::kernel::<u16>(to),
@@ -71,13 +71,13 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::Float16 if to_wide => pick::<Wide<f16>>(to, saturate),
         DType::BFloat16 if to_wide => pick::<Wide<bf16>>(to, saturate),
         DType::Float32 if to_wide => pick::<Wide<f32>>(to, saturate),
-        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>, COMMON>),
+        DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>, Common>),
         // Bytes of these are made by the kernels of `vector`.
         DType::Float16 if !to_byte => pick::<f16>(to, saturate),
         DType::BFloat16 if !to_byte => pick::<bf16>(to, saturate),
         DType::Float32 if !to_byte => pick::<f32>(to, saturate),
         DType::Complex64 if matches!(to, DType::Float32) => pick::<Complex<f32>>(to, saturate),
-        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, COMMON>),
+        DType::Complex128 if matches!(to, DType::Complex64) => Some(parts::<f64, Real<f32>, Common>),
         DType::Float64 if to_wide => pick::<f64>(to, saturate),
         DType::Float64 => pick::<f64>(to, saturate),
         DType::Complex128 if matches!(to, DType::Float64) => pick::<Complex<f64>>(to, saturate),
@@ -97,7 +97,7 @@ avx512_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    unsafe fn run<S: Source, D: Target, const SATURATE: bool, const WAY: u8>(
+    unsafe fn run<S: Source, D: Target, const SATURATE: bool, R: RoundingMode>(
         mut src: *const u8,
         mut dst: *mut u8,
         mut n: usize,
@@ -106,21 +106,21 @@ avx512_fn! {
         // SAFETY: the steps begin where elements do and end with the last one.
         unsafe {
             // Less machine code counts more than the speed of rare rules.
-            while WAY == COMMON && n >= 2 * STEP {
-                let x = [S::load::<WAY, false>(src, STEP), S::load::<WAY, false>(src.add(STEP * S::SIZE), STEP)];
-                D::store::<S::Lanes<WAY>, SATURATE, false>(dst, x[0], STEP, data);
-                D::store::<S::Lanes<WAY>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
+            while R::MODE == Mode::Common && n >= 2 * STEP {
+                let x = [S::load::<R, false>(src, STEP), S::load::<R, false>(src.add(STEP * S::SIZE), STEP)];
+                D::store::<S::Lanes<R>, SATURATE, false>(dst, x[0], STEP, data);
+                D::store::<S::Lanes<R>, SATURATE, false>(dst.add(STEP * D::SIZE), x[1], STEP, data);
                 (src, dst, n) = (src.add(2 * STEP * S::SIZE), dst.add(2 * STEP * D::SIZE), n - 2 * STEP);
             }
             while n >= STEP {
-                D::store::<S::Lanes<WAY>, SATURATE, false>(dst, S::load::<WAY, false>(src, STEP), STEP, data);
+                D::store::<S::Lanes<R>, SATURATE, false>(dst, S::load::<R, false>(src, STEP), STEP, data);
                 (src, dst, n) = (src.add(STEP * S::SIZE), dst.add(STEP * D::SIZE), n - STEP);
-                if WAY == COMMON {
+                if R::MODE == Mode::Common {
                     break;
                 }
             }
             if n > 0 {
-                D::store::<S::Lanes<WAY>, SATURATE, true>(dst, S::load::<WAY, true>(src, n), n, data);
+                D::store::<S::Lanes<R>, SATURATE, true>(dst, S::load::<R, true>(src, n), n, data);
             }
         }
     }
@@ -132,9 +132,9 @@ avx512_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`] of the complex pair.
-    unsafe fn parts<S: Source, D: Target, const WAY: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    unsafe fn parts<S: Source, D: Target, R: RoundingMode>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: `n` complex numbers are as many bytes as `2 * n` reals.
-        unsafe { run::<S, D, true, WAY>(src, dst, 2 * n, data) }
+        unsafe { run::<S, D, true, R>(src, dst, 2 * n, data) }
     }
 }
 
@@ -143,11 +143,11 @@ trait Source {
     /// Bytes of an element.
     const SIZE: usize;
     /// The lanes, to be rounded in a way.
-    type Lanes<const WAY: u8>: Lanes;
+    type Lanes<R: RoundingMode>: Lanes;
     /// # Safety
     ///
     /// The CPU has the tier. `n` elements can be read, [`STEP`] unless `PART`.
-    unsafe fn load<const WAY: u8, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<WAY>;
+    unsafe fn load<R: RoundingMode, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<R>;
 }
 
 /// The mask of the elements from `first` on that are among `n`.
@@ -226,11 +226,11 @@ macro_rules! sources {
     ($($type:ty, $size:literal => $lanes:ident($src:ident, $n:ident) $body:expr;)*) => {$(
         impl Source for $type {
             const SIZE: usize = $size;
-            type Lanes<const WAY: u8> = $lanes<WAY>;
+            type Lanes<R: RoundingMode> = $lanes<R>;
             #[inline(always)]
-            unsafe fn load<const WAY: u8, const PART: bool>($src: *const u8, $n: usize) -> $lanes<WAY> {
+            unsafe fn load<R: RoundingMode, const PART: bool>($src: *const u8, $n: usize) -> $lanes<R> {
                 // SAFETY: the caller's promise.
-                $lanes(unsafe { $body })
+                $lanes(unsafe { $body }, PhantomData)
             }
         }
     )*};

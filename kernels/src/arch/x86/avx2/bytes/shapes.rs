@@ -6,7 +6,7 @@
 
 use super::{super::convert::to_f16, *};
 use crate::arch::native::env;
-use crate::vector::style::PLAIN;
+use crate::vector::style::Common;
 
 /// The vectors of a target.
 pub(super) trait Shape {
@@ -112,7 +112,7 @@ impl Shape for H16 {
 unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        _mm256_set_m128i(to_f16::<PLAIN>(_mm256_castsi256_ps(b)), to_f16::<PLAIN>(_mm256_castsi256_ps(a)))
+        _mm256_set_m128i(to_f16::<Common>(_mm256_castsi256_ps(b)), to_f16::<Common>(_mm256_castsi256_ps(a)))
     }
 }
 

@@ -12,7 +12,7 @@
 //! **Saturating**: what is too large is clamped before the conversion, or replaced afterwards; the conversion gives the
 //! lowest integer for everything out of range, which is right for what is too small, and NaN is masked away.
 //!
-//! **Rounding** (`WAY`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
+//! **Rounding** (`R`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
 //! zero if a half is added first and the environment rounds toward zero. What is clamped or taken away has no fraction, so
 //! that may be done before. All other steps are exact. Floats: see [`past_tie`]; to
 //! odd, the last bit is set if the float is not the same converted back.
@@ -20,9 +20,9 @@
 use super::*;
 
 #[derive(Clone, Copy)]
-pub(super) struct F32<const WAY: u8>(pub __m256);
+pub(super) struct F32<R: RoundingMode>(pub __m256, pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct F64<const WAY: u8>(pub [__m256d; 2]);
+pub(super) struct F64<R: RoundingMode>(pub [__m256d; 2], pub PhantomData<R>);
 
 const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
@@ -39,14 +39,14 @@ const MAGIC: f64 = (3_u64 << 51) as f64;
 /// A conversion to int32: `$truncate` or, in the direction of the environment, `$round`.
 macro_rules! convert {
     ($truncate:ident env::$round:ident ($x:expr)) => {
-        if WAY == COMMON { $truncate($x) } else { env::$round($x) }
+        if R::MODE == Mode::Common { $truncate($x) } else { env::$round($x) }
     };
 }
 
 /// Before a conversion to integers: with a half added if ties go away from zero.
 #[inline(always)]
-unsafe fn aside<const WAY: u8>(x: __m256, data: &Data) -> __m256 {
-    if WAY == COMMON {
+unsafe fn aside<R: RoundingMode>(x: __m256, data: &Data) -> __m256 {
+    if R::MODE == Mode::Common {
         return x;
     }
     // SAFETY: as of the methods of `Lanes`.
@@ -58,8 +58,8 @@ unsafe fn aside<const WAY: u8>(x: __m256, data: &Data) -> __m256 {
 
 /// Before a conversion to integers: with a half added if ties go away from zero.
 #[inline(always)]
-unsafe fn aside_pd<const WAY: u8>(x: __m256d, data: &Data) -> __m256d {
-    if WAY == COMMON {
+unsafe fn aside_pd<R: RoundingMode>(x: __m256d, data: &Data) -> __m256d {
+    if R::MODE == Mode::Common {
         return x;
     }
     // SAFETY: as of the methods of `Lanes`.
@@ -71,9 +71,15 @@ unsafe fn aside_pd<const WAY: u8>(x: __m256d, data: &Data) -> __m256d {
 
 /// Without a fraction.
 #[inline(always)]
-unsafe fn whole<const WAY: u8>(x: __m256d) -> __m256d {
+unsafe fn whole<R: RoundingMode>(x: __m256d) -> __m256d {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { if WAY == COMMON { _mm256_round_pd::<TRUNCATE>(x) } else { env::_mm256_round_pd::<CURRENT>(x) } }
+    unsafe {
+        if R::MODE == Mode::Common {
+            _mm256_round_pd::<TRUNCATE>(x)
+        } else {
+            env::_mm256_round_pd::<CURRENT>(x)
+        }
+    }
 }
 
 /// Zero instead of NaN.
@@ -117,7 +123,7 @@ unsafe fn join(low: __m128i, high: __m128i) -> __m256i {
     unsafe { _mm256_set_m128i(high, low) }
 }
 
-impl<const WAY: u8> F32<WAY> {
+impl<R: RoundingMode> F32<R> {
     /// Int32 with the low `BITS`, 8 or 16, or to be saturated to as many.
     #[inline(always)]
     unsafe fn narrow<const BITS: u32, const SATURATE: bool, const SIGNED: bool>(
@@ -126,7 +132,7 @@ impl<const WAY: u8> F32<WAY> {
     ) -> __m256i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
-            let x = aside::<WAY>(self.0, data);
+            let x = aside::<R>(self.0, data);
             let max = _mm256_set1_ps(65535.0);
             let x = match (SATURATE, SIGNED) {
                 (true, true) => _mm256_min_ps(number(x), max),
@@ -141,7 +147,7 @@ impl<const WAY: u8> F32<WAY> {
     }
 }
 
-impl<const WAY: u8> Lanes for F32<WAY> {
+impl<R: RoundingMode> Lanes for F32<R> {
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
@@ -169,7 +175,7 @@ impl<const WAY: u8> Lanes for F32<WAY> {
         const HALF: f32 = (1_u32 << 31) as f32;
         // SAFETY: the caller's promise.
         unsafe {
-            let x = aside::<WAY>(self.0, data);
+            let x = aside::<R>(self.0, data);
             if !SATURATE {
                 let x = number(modulo(x));
                 return convert!(_mm256_cvttps_epi32 env::_mm256_cvtps_epi32(x));
@@ -200,11 +206,13 @@ impl<const WAY: u8> Lanes for F32<WAY> {
             // False for NaN. A half may still be added.
             let long = _mm256_cmp_ps::<_CMP_GE_OQ>(magnitude, _mm256_set1_ps(SHORT as f32 / 2.0));
             if _mm256_movemask_ps(long) != 0 {
-                return F64::<WAY>(self.f64()).aside(data).long::<SATURATE, SIGNED>();
+                return F64::<R>(self.f64(), PhantomData).aside(data).long::<SATURATE, SIGNED>();
             }
             // Clamping makes zero of NaN.
             let numbers = if SATURATE && !SIGNED { self.0 } else { number(self.0) };
-            F64::<WAY>(F32::<WAY>(numbers).f64()).aside(data).short::<SATURATE, SIGNED>()
+            F64::<R>(F32::<R>(numbers, PhantomData).f64(), PhantomData)
+                .aside(data)
+                .short::<SATURATE, SIGNED>()
         }
     }
     #[inline(always)]
@@ -225,21 +233,21 @@ impl<const WAY: u8> Lanes for F32<WAY> {
 
 /// The low 32 bits of the truncated or rounded value, those of -2^31 if it is infinite or NaN.
 #[inline(always)]
-unsafe fn f64_low<const WAY: u8>(x: __m256d) -> __m128i {
+unsafe fn f64_low<R: RoundingMode>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_cvttpd_epi32(modulo_pd(whole::<WAY>(x))) }
+    unsafe { _mm256_cvttpd_epi32(modulo_pd(whole::<R>(x))) }
 }
 
 /// The low 32 bits of the truncated or rounded value.
 #[inline(always)]
-unsafe fn f64_to_low<const WAY: u8>(x: __m256d) -> __m128i {
+unsafe fn f64_to_low<R: RoundingMode>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
-    unsafe { _mm256_cvttpd_epi32(number_pd(modulo_pd(whole::<WAY>(x)))) }
+    unsafe { _mm256_cvttpd_epi32(number_pd(modulo_pd(whole::<R>(x)))) }
 }
 
 /// Clamped to int32, NaN as 0.
 #[inline(always)]
-unsafe fn f64_to_int32<const WAY: u8>(x: __m256d) -> __m128i {
+unsafe fn f64_to_int32<R: RoundingMode>(x: __m256d) -> __m128i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let x = _mm256_min_pd(number_pd(x), _mm256_set1_pd(i32::MAX as f64));
@@ -249,18 +257,18 @@ unsafe fn f64_to_int32<const WAY: u8>(x: __m256d) -> __m128i {
 
 /// Clamped to uint32 and in the low halves, NaN as 0.
 #[inline(always)]
-unsafe fn f64_to_uint32<const WAY: u8>(x: __m256d) -> __m256i {
+unsafe fn f64_to_uint32<R: RoundingMode>(x: __m256d) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let x = _mm256_max_pd(x, _mm256_setzero_pd());
-        let x = whole::<WAY>(_mm256_min_pd(x, _mm256_set1_pd(u32::MAX as f64)));
+        let x = whole::<R>(_mm256_min_pd(x, _mm256_set1_pd(u32::MAX as f64)));
         _mm256_castpd_si256(_mm256_add_pd(x, _mm256_set1_pd(MAGIC)))
     }
 }
 
 /// Any float64 to int64 or uint64.
 #[inline(always)]
-unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> __m256i {
+unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_pd(MAGIC);
@@ -270,7 +278,7 @@ unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
         } else {
             x
         };
-        let whole = whole::<WAY>(x);
+        let whole = whole::<R>(x);
         let high = _mm256_round_pd::<FLOOR>(_mm256_mul_pd(whole, _mm256_set1_pd(1.0 / TWO_32)));
         let low = _mm256_fnmadd_pd(high, _mm256_set1_pd(TWO_32), whole);
         let high = if SATURATE { high } else { modulo_pd(high) };
@@ -293,12 +301,12 @@ const SHORT: f64 = (1_u64 << 51) as f64;
 
 /// Float64 of less than 2^51 in magnitude.
 #[inline(always)]
-unsafe fn f64_to_short<const WAY: u8, const CLAMP: bool>(x: __m256d) -> __m256i {
+unsafe fn f64_to_short<R: RoundingMode, const CLAMP: bool>(x: __m256d) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_pd(MAGIC);
         let x = if CLAMP { _mm256_max_pd(x, _mm256_setzero_pd()) } else { x };
-        let sum = _mm256_castpd_si256(_mm256_add_pd(whole::<WAY>(x), magic));
+        let sum = _mm256_castpd_si256(_mm256_add_pd(whole::<R>(x), magic));
         _mm256_sub_epi64(sum, _mm256_castpd_si256(magic))
     }
 }
@@ -314,12 +322,12 @@ unsafe fn past_tie(x: __m256d) -> __m256d {
     }
 }
 
-impl<const WAY: u8> F64<WAY> {
+impl<R: RoundingMode> F64<R> {
     /// See [`aside_pd`].
     #[inline(always)]
     unsafe fn aside(self, data: &Data) -> Self {
         // SAFETY: as of the methods of `Lanes`.
-        unsafe { Self([aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)]) }
+        unsafe { Self([aside_pd::<R>(self.0[0], data), aside_pd::<R>(self.0[1], data)], PhantomData) }
     }
 
     /// Int64 or uint64 of values below [`SHORT`]; where clamped to uint64, NaN as 0.
@@ -329,9 +337,9 @@ impl<const WAY: u8> F64<WAY> {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
             if SATURATE && !SIGNED {
-                [f64_to_short::<WAY, true>(a), f64_to_short::<WAY, true>(b)]
+                [f64_to_short::<R, true>(a), f64_to_short::<R, true>(b)]
             } else {
-                [f64_to_short::<WAY, false>(a), f64_to_short::<WAY, false>(b)]
+                [f64_to_short::<R, false>(a), f64_to_short::<R, false>(b)]
             }
         }
     }
@@ -341,7 +349,7 @@ impl<const WAY: u8> F64<WAY> {
     unsafe fn long<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
         let [a, b] = self.0;
         // SAFETY: as of the methods of `Lanes`.
-        unsafe { [f64_to_int64::<WAY, SATURATE, SIGNED>(a), f64_to_int64::<WAY, SATURATE, SIGNED>(b)] }
+        unsafe { [f64_to_int64::<R, SATURATE, SIGNED>(a), f64_to_int64::<R, SATURATE, SIGNED>(b)] }
     }
 
     /// Int32 with the low 16 bits, or to be saturated to as many.
@@ -349,17 +357,17 @@ impl<const WAY: u8> F64<WAY> {
     unsafe fn narrow<const SATURATE: bool>(self, data: &Data) -> __m256i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
-            let [a, b] = [aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)];
+            let [a, b] = [aside_pd::<R>(self.0[0], data), aside_pd::<R>(self.0[1], data)];
             if SATURATE {
-                join(f64_to_int32::<WAY>(a), f64_to_int32::<WAY>(b))
+                join(f64_to_int32::<R>(a), f64_to_int32::<R>(b))
             } else {
-                join(f64_low::<WAY>(a), f64_low::<WAY>(b))
+                join(f64_low::<R>(a), f64_low::<R>(b))
             }
         }
     }
 }
 
-impl<const WAY: u8> Lanes for F64<WAY> {
+impl<R: RoundingMode> Lanes for F64<R> {
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
@@ -381,11 +389,11 @@ impl<const WAY: u8> Lanes for F64<WAY> {
     unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [aside_pd::<WAY>(self.0[0], data), aside_pd::<WAY>(self.0[1], data)];
+            let [a, b] = [aside_pd::<R>(self.0[0], data), aside_pd::<R>(self.0[1], data)];
             match (SATURATE, SIGNED) {
-                (false, _) => join(f64_to_low::<WAY>(a), f64_to_low::<WAY>(b)),
-                (true, true) => join(f64_to_int32::<WAY>(a), f64_to_int32::<WAY>(b)),
-                (true, false) => even_32(f64_to_uint32::<WAY>(a), f64_to_uint32::<WAY>(b)),
+                (false, _) => join(f64_to_low::<R>(a), f64_to_low::<R>(b)),
+                (true, true) => join(f64_to_int32::<R>(a), f64_to_int32::<R>(b)),
+                (true, false) => even_32(f64_to_uint32::<R>(a), f64_to_uint32::<R>(b)),
             }
         }
     }
@@ -397,9 +405,9 @@ impl<const WAY: u8> Lanes for F64<WAY> {
             let short = |x| _mm256_cmp_pd::<_CMP_LT_OQ>(_mm256_andnot_pd(sign, x), _mm256_set1_pd(SHORT));
             let [a, b] = self.aside(data).0;
             if _mm256_movemask_pd(_mm256_and_pd(short(a), short(b))) == 0b1111 {
-                Self([a, b]).short::<SATURATE, SIGNED>()
+                Self([a, b], PhantomData).short::<SATURATE, SIGNED>()
             } else {
-                Self([a, b]).long::<SATURATE, SIGNED>()
+                Self([a, b], PhantomData).long::<SATURATE, SIGNED>()
             }
         }
     }
@@ -408,15 +416,15 @@ impl<const WAY: u8> Lanes for F64<WAY> {
         // SAFETY: the caller's promise.
         unsafe {
             let [a, b] = self.0;
-            if WAY == AWAY {
+            if R::MODE == Mode::Away {
                 return _mm256_set_m128(_mm256_cvtpd_ps(past_tie(b)), _mm256_cvtpd_ps(past_tie(a)));
             }
-            if WAY == COMMON {
+            if R::MODE == Mode::Common {
                 return _mm256_set_m128(_mm256_cvtpd_ps(b), _mm256_cvtpd_ps(a));
             }
             let value = _mm256_set_m128(env::_mm256_cvtpd_ps(b), env::_mm256_cvtpd_ps(a));
-            if WAY == ODD {
-                let [low, high] = F32::<COMMON>(value).f64();
+            if R::MODE == Mode::Odd {
+                let [low, high] = F32::<Common>(value, PhantomData).f64();
                 let lost = [_mm256_cmp_pd::<_CMP_NEQ_OQ>(low, a), _mm256_cmp_pd::<_CMP_NEQ_OQ>(high, b)];
                 let lost = even_32(_mm256_castpd_si256(lost[0]), _mm256_castpd_si256(lost[1]));
                 let one = _mm256_and_si256(lost, _mm256_set1_epi32(1));

@@ -12,7 +12,7 @@
 //! 2^52 makes float64 of them. If not, the lowest 11 bits of those that have more than 53 are gathered into the one above
 //! them, so that float64 holds what float32 needs to know.
 //!
-//! **Rounding** (`WAY`): the one inexact step is an addition or a conversion, which obeys the environment. A difference that is
+//! **Rounding** (`R`): the one inexact step is an addition or a conversion, which obeys the environment. A difference that is
 //! zero is negative if the environment rounds down, so the sign is that of the integer. What is rounded toward zero is
 //! corrected by what is lost. *Ties away*: twice that is added, again toward zero. It reaches the next float if and
 //! only if at least half of the way to it is lost, for less than the whole way is. *To odd*: the last bit is set if anything
@@ -21,20 +21,20 @@
 use super::*;
 
 #[derive(Clone, Copy)]
-pub(super) struct I32<const WAY: u8>(pub __m256i);
+pub(super) struct I32<R: RoundingMode>(pub __m256i, pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct U32<const WAY: u8>(pub __m256i);
+pub(super) struct U32<R: RoundingMode>(pub __m256i, pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct I64<const WAY: u8>(pub [__m256i; 2]);
+pub(super) struct I64<R: RoundingMode>(pub [__m256i; 2], pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct U64<const WAY: u8>(pub [__m256i; 2]);
+pub(super) struct U64<R: RoundingMode>(pub [__m256i; 2], pub PhantomData<R>);
 
 /// A value rounded toward zero, corrected by what is lost.
 #[inline(always)]
-unsafe fn corrected<const WAY: u8>(value: __m256, lost: __m256) -> __m256 {
+unsafe fn corrected<R: RoundingMode>(value: __m256, lost: __m256) -> __m256 {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        if WAY == AWAY {
+        if R::MODE == Mode::Away {
             return env::_mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
         }
         let inexact = _mm256_cmp_ps::<_CMP_NEQ_OQ>(lost, _mm256_setzero_ps());
@@ -44,10 +44,10 @@ unsafe fn corrected<const WAY: u8>(value: __m256, lost: __m256) -> __m256 {
 
 /// A value rounded toward zero, corrected by what is lost.
 #[inline(always)]
-unsafe fn corrected_pd<const WAY: u8>(value: __m256d, lost: __m256d) -> __m256d {
+unsafe fn corrected_pd<R: RoundingMode>(value: __m256d, lost: __m256d) -> __m256d {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        if WAY == AWAY {
+        if R::MODE == Mode::Away {
             return env::_mm256_fmadd_pd(lost, _mm256_set1_pd(2.0), value);
         }
         let inexact = _mm256_cmp_pd::<_CMP_NEQ_OQ>(lost, _mm256_setzero_pd());
@@ -55,7 +55,7 @@ unsafe fn corrected_pd<const WAY: u8>(value: __m256d, lost: __m256d) -> __m256d 
     }
 }
 
-impl<const WAY: u8> Lanes for I32<WAY> {
+impl<R: RoundingMode> Lanes for I32<R> {
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], _: &Data) -> __m256i {
         // SAFETY: the caller's promise.
@@ -74,16 +74,16 @@ impl<const WAY: u8> Lanes for I32<WAY> {
         // SAFETY: the caller's promise.
         unsafe {
             let value = env::_mm256_cvtepi32_ps(self.0);
-            if WAY == AWAY || WAY == ODD {
+            if R::MODE == Mode::Away || R::MODE == Mode::Odd {
                 let lost = _mm256_sub_epi32(self.0, _mm256_cvttps_epi32(value));
-                return corrected::<WAY>(value, _mm256_cvtepi32_ps(lost));
+                return corrected::<R>(value, _mm256_cvtepi32_ps(lost));
             }
             value
         }
     }
 }
 
-impl<const WAY: u8> U32<WAY> {
+impl<R: RoundingMode> U32<R> {
     /// At most `highest` if saturating: then nothing is left to do for packing, and the sign of the target does not matter.
     #[inline(always)]
     unsafe fn limited<const SATURATE: bool>(self, highest: __m256i) -> __m256i {
@@ -92,7 +92,7 @@ impl<const WAY: u8> U32<WAY> {
     }
 }
 
-impl<const WAY: u8> Lanes for U32<WAY> {
+impl<R: RoundingMode> Lanes for U32<R> {
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], _: &Data) -> __m256i {
         // SAFETY: the caller's promise.
@@ -123,9 +123,9 @@ impl<const WAY: u8> Lanes for U32<WAY> {
             let low = _mm256_cvtepi32_ps(_mm256_and_si256(self.0, _mm256_set1_epi32(0xFFFF)));
             let high = _mm256_mul_ps(high, _mm256_set1_ps(65536.0));
             let value = env::_mm256_add_ps(high, low);
-            if WAY == AWAY || WAY == ODD {
+            if R::MODE == Mode::Away || R::MODE == Mode::Odd {
                 let lost = _mm256_sub_ps(low, _mm256_sub_ps(value, high));
-                return corrected::<WAY>(value, lost);
+                return corrected::<R>(value, lost);
             }
             value
         }
@@ -168,7 +168,7 @@ unsafe fn signed_as<const SIGNED: bool>(value: __m256d, x: __m256i) -> __m256d {
 
 /// Four elements as float64.
 #[inline(always)]
-unsafe fn to_f64<const WAY: u8, const SIGNED: bool>(x: __m256i) -> __m256d {
+unsafe fn to_f64<R: RoundingMode, const SIGNED: bool>(x: __m256i) -> __m256d {
     // The sign bit is turned around in the high half, which adds 2^63 to what is taken away again.
     let (exponent, both) = if SIGNED {
         (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
@@ -181,16 +181,16 @@ unsafe fn to_f64<const WAY: u8, const SIGNED: bool>(x: __m256i) -> __m256d {
         let high = _mm256_castsi256_pd(high);
         let low = _mm256_blend_epi32::<0b0101_0101>(_mm256_set1_epi64x(0x4330_0000_0000_0000), x);
         let low = _mm256_castsi256_pd(low);
-        if WAY == AWAY || WAY == ODD {
+        if R::MODE == Mode::Away || R::MODE == Mode::Odd {
             // The halves for themselves: what is lost is what the low one has beyond the difference of the sum to the high one.
             let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(exponent)));
             let low = _mm256_sub_pd(low, _mm256_set1_pd((1_u64 << 52) as f64));
             let value = env::_mm256_add_pd(high, low);
             let lost = _mm256_sub_pd(low, _mm256_sub_pd(value, high));
-            return corrected_pd::<WAY>(value, lost);
+            return corrected_pd::<R>(value, lost);
         }
         let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(both)));
-        if WAY == DIRECTED {
+        if R::MODE == Mode::Directed {
             return signed_as::<SIGNED>(env::_mm256_add_pd(high, low), x);
         }
         _mm256_add_pd(high, low)
@@ -225,7 +225,7 @@ unsafe fn past_half(x: __m256d) -> __m256d {
 
 /// Eight elements as float32.
 #[inline(always)]
-unsafe fn to_f32<const WAY: u8, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
+unsafe fn to_f32<R: RoundingMode, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
     const EXPONENT: i64 = 0xFFF << 52;
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
@@ -243,14 +243,16 @@ unsafe fn to_f32<const WAY: u8, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m
                 _mm256_sub_pd(_mm256_castsi256_pd(sums[1]), magic),
             ]
         } else {
-            [to_f64::<COMMON, SIGNED>(gather::<SIGNED>(a)), to_f64::<COMMON, SIGNED>(gather::<SIGNED>(b))]
+            [to_f64::<Common, SIGNED>(gather::<SIGNED>(a)), to_f64::<Common, SIGNED>(gather::<SIGNED>(b))]
         };
-        match WAY {
-            AWAY => F64::<DIRECTED>([past_half(values[0]), past_half(values[1])]).f32(),
-            DIRECTED => {
-                F64::<DIRECTED>([signed_as::<SIGNED>(values[0], a), signed_as::<SIGNED>(values[1], b)]).f32()
-            }
-            _ => F64::<WAY>(values).f32(),
+        match R::MODE {
+            Mode::Away => F64::<Directed>([past_half(values[0]), past_half(values[1])], PhantomData).f32(),
+            Mode::Directed => F64::<Directed>(
+                [signed_as::<SIGNED>(values[0], a), signed_as::<SIGNED>(values[1], b)],
+                PhantomData,
+            )
+            .f32(),
+            _ => F64::<R>(values, PhantomData).f32(),
         }
     }
 }
@@ -263,7 +265,7 @@ macro_rules! int64 {
         |$a:ident, $b:ident, $unsigned:ident| $pair:expr,
         |$low:ident, $high:ident, $target_signed:ident| $int32:expr
     ) => {
-        impl<const WAY: u8> $lanes<WAY> {
+        impl<R: RoundingMode> $lanes<R> {
             /// Two units as 16 bits, each half of a register for itself; the bits of `low` if not `SATURATE`.
             #[inline(always)]
             unsafe fn words<const SATURATE: bool, const UNSIGNED: bool>(
@@ -287,7 +289,7 @@ macro_rules! int64 {
             }
         }
 
-        impl<const WAY: u8> Lanes for $lanes<WAY> {
+        impl<R: RoundingMode> Lanes for $lanes<R> {
             #[inline(always)]
             unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], _: &Data) -> __m256i {
                 // SAFETY: the caller's promise.
@@ -329,12 +331,12 @@ macro_rules! int64 {
             #[inline(always)]
             unsafe fn f32(self) -> __m256 {
                 // SAFETY: the caller's promise.
-                unsafe { to_f32::<WAY, $signed>(self.0) }
+                unsafe { to_f32::<R, $signed>(self.0) }
             }
             #[inline(always)]
             unsafe fn f64(self) -> [__m256d; 2] {
                 // SAFETY: the caller's promise.
-                unsafe { [to_f64::<WAY, $signed>(self.0[0]), to_f64::<WAY, $signed>(self.0[1])] }
+                unsafe { [to_f64::<R, $signed>(self.0[0]), to_f64::<R, $signed>(self.0[1])] }
             }
         }
     };

@@ -12,7 +12,7 @@ pub(super) trait Target {
     /// # Safety
     ///
     /// The CPU has the tier. `UNITS` units can be read and written.
-    unsafe fn block<S: Source, const SATURATE: bool, const WAY: u8>(
+    unsafe fn block<S: Source, const SATURATE: bool, R: RoundingMode>(
         src: *const u8,
         dst: *mut u8,
         data: &Data,
@@ -20,7 +20,7 @@ pub(super) trait Target {
     /// # Safety
     ///
     /// The CPU has the tier. A unit can be written, and read unless `PART`; then `n` elements.
-    unsafe fn unit<S: Source, const SATURATE: bool, const WAY: u8, const PART: bool>(
+    unsafe fn unit<S: Source, const SATURATE: bool, R: RoundingMode, const PART: bool>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
@@ -99,19 +99,19 @@ impl<const SIGNED: bool, const NARROW: bool> Target for Int8<SIGNED, NARROW> {
     const SIZE: usize = 1;
     const UNITS: usize = 4;
     #[inline(always)]
-    unsafe fn block<S: Source, const SATURATE: bool, const WAY: u8>(
+    unsafe fn block<S: Source, const SATURATE: bool, R: RoundingMode>(
         src: *const u8,
         dst: *mut u8,
         data: &Data,
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let units = S::load_four::<WAY>(src);
-            store(dst, S::Lanes::<WAY>::int8::<SATURATE, SIGNED, NARROW>(units, data), 0);
+            let units = S::load_four::<R>(src);
+            store(dst, S::Lanes::<R>::int8::<SATURATE, SIGNED, NARROW>(units, data), 0);
         }
     }
     #[inline(always)]
-    unsafe fn unit<S: Source, const SATURATE: bool, const WAY: u8, const PART: bool>(
+    unsafe fn unit<S: Source, const SATURATE: bool, R: RoundingMode, const PART: bool>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
@@ -119,8 +119,8 @@ impl<const SIGNED: bool, const NARROW: bool> Target for Int8<SIGNED, NARROW> {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let units = [S::load::<WAY, PART>(src, n); 4];
-            let codes = S::Lanes::<WAY>::int8::<SATURATE, SIGNED, NARROW>(units, data);
+            let units = [S::load::<R, PART>(src, n); 4];
+            let codes = S::Lanes::<R>::int8::<SATURATE, SIGNED, NARROW>(units, data);
             _mm_storel_epi64(dst.cast(), _mm256_castsi256_si128(codes));
         }
     }
@@ -133,7 +133,7 @@ impl<const SIGNED: bool> Target for Int16<SIGNED> {
     const SIZE: usize = 2;
     const UNITS: usize = 2;
     #[inline(always)]
-    unsafe fn block<S: Source, const SATURATE: bool, const WAY: u8>(
+    unsafe fn block<S: Source, const SATURATE: bool, R: RoundingMode>(
         src: *const u8,
         dst: *mut u8,
         data: &Data,
@@ -141,12 +141,12 @@ impl<const SIGNED: bool> Target for Int16<SIGNED> {
         // SAFETY: the caller's promise.
         unsafe {
             let second = src.add(const { UNIT * S::SIZE });
-            let units = [S::load::<WAY, false>(src, UNIT), S::load::<WAY, false>(second, UNIT)];
-            store(dst, S::Lanes::<WAY>::int16::<SATURATE, SIGNED>(units, data), 0);
+            let units = [S::load::<R, false>(src, UNIT), S::load::<R, false>(second, UNIT)];
+            store(dst, S::Lanes::<R>::int16::<SATURATE, SIGNED>(units, data), 0);
         }
     }
     #[inline(always)]
-    unsafe fn unit<S: Source, const SATURATE: bool, const WAY: u8, const PART: bool>(
+    unsafe fn unit<S: Source, const SATURATE: bool, R: RoundingMode, const PART: bool>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
@@ -154,7 +154,7 @@ impl<const SIGNED: bool> Target for Int16<SIGNED> {
     ) {
         // SAFETY: the caller's promise.
         unsafe {
-            let words = S::Lanes::<WAY>::int16::<SATURATE, SIGNED>([S::load::<WAY, PART>(src, n); 2], data);
+            let words = S::Lanes::<R>::int16::<SATURATE, SIGNED>([S::load::<R, PART>(src, n); 2], data);
             _mm_storeu_si128(dst.cast(), _mm256_castsi256_si128(words));
         }
     }
@@ -174,16 +174,16 @@ macro_rules! targets {
             const SIZE: usize = $size;
             const UNITS: usize = 1;
             #[inline(always)]
-            unsafe fn block<S: Source, const $saturate: bool, const WAY: u8>(
+            unsafe fn block<S: Source, const $saturate: bool, R: RoundingMode>(
                 src: *const u8,
                 dst: *mut u8,
                 data: &Data,
             ) {
                 // SAFETY: the caller's promise.
-                unsafe { Self::unit::<S, $saturate, WAY, false>(src, dst, UNIT, data) }
+                unsafe { Self::unit::<S, $saturate, R, false>(src, dst, UNIT, data) }
             }
             #[inline(always)]
-            unsafe fn unit<S: Source, const $saturate: bool, const WAY: u8, const PART: bool>(
+            unsafe fn unit<S: Source, const $saturate: bool, R: RoundingMode, const PART: bool>(
                 src: *const u8,
                 $dst: *mut u8,
                 n: usize,
@@ -191,7 +191,7 @@ macro_rules! targets {
             ) {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let $x = S::load::<WAY, PART>(src, n);
+                    let $x = S::load::<R, PART>(src, n);
                     $body
                 }
             }

@@ -1,7 +1,7 @@
 //! From 64 source bytes to the planes of their results.
 
 use super::{lookup::Table, *};
-use crate::lut::{Choice, choice};
+use crate::lut::choice::{self, Choice};
 
 /// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
 pub(super) trait Planes<const E: usize, const P: usize>: Copy {

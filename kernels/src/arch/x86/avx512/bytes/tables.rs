@@ -4,7 +4,10 @@ use super::*;
 use crate::{
     dtype::COUNT,
     format::*,
-    lut::{Choice, choice, count, places, set, set_of},
+    lut::{
+        choice::{self, Choice},
+        count, places, set, set_of,
+    },
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.

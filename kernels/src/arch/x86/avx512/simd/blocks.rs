@@ -94,7 +94,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
     #[inline(always)]
     fn to_bf16<const SUBNORMAL: bool>(self, x: [__m512i; 4], data: &Data) -> [__m512i; 2] {
         if !BF16 {
-            return bf16::<Self, PLAIN>(self, x, data);
+            return bf16::<Self, Common>(self, x, data);
         }
         // SAFETY: the token proves the instructions, those of the feature too.
         unsafe {
@@ -111,7 +111,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
                 const SUBNORMALS: i32 = 0x20;
                 let subnormal = each!(x, |x| _mm512_fpclass_ps_mask::<SUBNORMALS>(_mm512_castsi512_ps(x)));
                 if SUBNORMAL && subnormal[0] | subnormal[1] | subnormal[2] | subnormal[3] != 0 {
-                    return bf16::<Self, PLAIN>(self, x, data);
+                    return bf16::<Self, Common>(self, x, data);
                 }
                 x = each!(x, |x| without_payload(x));
             }
@@ -249,7 +249,7 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     }
 
     #[inline(always)]
-    unsafe fn store_f16<const PART: bool, const APART: bool, const STYLE: u8>(
+    unsafe fn store_f16<const PART: bool, const APART: bool, R: RoundingMode>(
         self,
         p: *mut u8,
         x: [__m512i; 4],
@@ -257,7 +257,7 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     ) {
         // SAFETY: the token proves the instructions.
         unsafe {
-            let [a, b, c, d] = each!(x, |x| to_f16::<STYLE>(_mm512_castsi512_ps(x)));
+            let [a, b, c, d] = each!(x, |x| to_f16::<R>(_mm512_castsi512_ps(x)));
             // One store of a whole register: the instruction that converts into memory is slow.
             let [low, high] = each!([(a, b), (c, d)], |(a, b)| {
                 let a = _mm512_castsi256_si512(a);

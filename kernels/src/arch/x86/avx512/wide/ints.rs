@@ -11,30 +11,30 @@ use super::{
 };
 
 #[derive(Clone, Copy)]
-pub(super) struct I32<const WAY: u8>(pub __m512i);
+pub(super) struct I32<R: RoundingMode>(pub __m512i, pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct U32<const WAY: u8>(pub __m512i);
+pub(super) struct U32<R: RoundingMode>(pub __m512i, pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct I64<const WAY: u8>(pub [__m512i; 2]);
+pub(super) struct I64<R: RoundingMode>(pub [__m512i; 2], pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct U64<const WAY: u8>(pub [__m512i; 2]);
+pub(super) struct U64<R: RoundingMode>(pub [__m512i; 2], pub PhantomData<R>);
 
 macro_rules! from_32 {
     ($($lanes:ident: $nearest:ident, $directed:path, $back:ident;)*) => {$(
-        impl<const WAY: u8> Lanes for $lanes<WAY> {
+        impl<R: RoundingMode> Lanes for $lanes<R> {
             #[inline(always)]
             unsafe fn f32(self) -> __m512 {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if WAY == COMMON {
+                    if R::MODE == Mode::Common {
                         return $nearest::<NEAREST>(self.0);
                     }
                     let value = $directed(self.0);
-                    if WAY == DIRECTED {
+                    if R::MODE == Mode::Directed {
                         return value;
                     }
                     let lost = _mm512_sub_epi32(self.0, $back(value));
-                    if WAY == AWAY {
+                    if R::MODE == Mode::Away {
                         return env::_mm512_fmadd_ps(_mm512_cvtepi32_ps(lost), _mm512_set1_ps(2.0), value);
                     }
                     let bits = _mm512_castps_si512(value);
@@ -56,20 +56,20 @@ macro_rules! from_64 {
         $f32_nearest:ident, $f32_directed:path, $f32_back:ident,
         $f64_nearest:ident, $f64_directed:path, $f64_back:ident;
     )*) => {$(
-        impl<const WAY: u8> $lanes<WAY> {
+        impl<R: RoundingMode> $lanes<R> {
             #[inline(always)]
             unsafe fn half(x: __m512i) -> __m256 {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if WAY == COMMON {
+                    if R::MODE == Mode::Common {
                         return $f32_nearest::<NEAREST>(x);
                     }
                     let value = $f32_directed(x);
-                    if WAY == DIRECTED {
+                    if R::MODE == Mode::Directed {
                         return value;
                     }
                     let lost = _mm512_sub_epi64(x, $f32_back(value));
-                    if WAY == AWAY {
+                    if R::MODE == Mode::Away {
                         let lost = env::_mm512_cvtepi64_ps(lost);
                         return env::_mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
                     }
@@ -82,15 +82,15 @@ macro_rules! from_64 {
             unsafe fn whole(x: __m512i) -> __m512d {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    if WAY == COMMON {
+                    if R::MODE == Mode::Common {
                         return $f64_nearest::<NEAREST>(x);
                     }
                     let value = $f64_directed(x);
-                    if WAY == DIRECTED {
+                    if R::MODE == Mode::Directed {
                         return value;
                     }
                     let lost = _mm512_sub_epi64(x, $f64_back(value));
-                    if WAY == AWAY {
+                    if R::MODE == Mode::Away {
                         return env::_mm512_fmadd_pd(_mm512_cvtepi64_pd(lost), _mm512_set1_pd(2.0), value);
                     }
                     let bits = _mm512_castpd_si512(value);
@@ -100,7 +100,7 @@ macro_rules! from_64 {
             }
         }
 
-        impl<const WAY: u8> Lanes for $lanes<WAY> {
+        impl<R: RoundingMode> Lanes for $lanes<R> {
             #[inline(always)]
             unsafe fn f32(self) -> __m512 {
                 // SAFETY: the caller's promise.

@@ -11,7 +11,7 @@
 //! were made zero by a maximum. The one to signed integers gives the lowest integer for everything out of range; so what is too large
 //! is clamped before, or replaced afterwards, and NaN is masked away.
 //!
-//! **Rounding** (`WAY`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
+//! **Rounding** (`R`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
 //! zero if a half is added first and the environment rounds toward zero. What is clamped or taken away has no fraction, so
 //! that may be done before. Floats in the direction of the environment; to odd and with ties away see [`f64_to_f32`] and
 //! `ints`.
@@ -74,12 +74,12 @@ fn never<L, T>() -> T {
 }
 
 #[derive(Clone, Copy)]
-pub(super) struct F32<const WAY: u8>(pub __m512);
+pub(super) struct F32<R: RoundingMode>(pub __m512, pub PhantomData<R>);
 /// Float32 to be widened.
 #[derive(Clone, Copy)]
-pub(super) struct Halves<const WAY: u8>(pub [__m256; 2]);
+pub(super) struct Halves<R: RoundingMode>(pub [__m256; 2], pub PhantomData<R>);
 #[derive(Clone, Copy)]
-pub(super) struct F64<const WAY: u8>(pub [__m512d; 2]);
+pub(super) struct F64<R: RoundingMode>(pub [__m512d; 2], pub PhantomData<R>);
 
 #[inline(always)]
 pub(super) unsafe fn join(low: __m256i, high: __m256i) -> __m512i {
@@ -115,14 +115,14 @@ unsafe fn modulo_f64(x: __m512d) -> __m512d {
 /// A conversion to integers: `$truncate` or, in the direction of the environment, `$round`.
 macro_rules! convert {
     ($truncate:ident env::$round:ident ($($argument:expr),*)) => {
-        if WAY == COMMON { $truncate($($argument),*) } else { env::$round($($argument),*) }
+        if R::MODE == Mode::Common { $truncate($($argument),*) } else { env::$round($($argument),*) }
     };
 }
 
 /// Before a conversion to integers: with a half added if ties go away from zero.
 #[inline(always)]
-pub(super) unsafe fn aside_ps<const WAY: u8>(x: __m512, data: &Data) -> __m512 {
-    if WAY == COMMON {
+pub(super) unsafe fn aside_ps<R: RoundingMode>(x: __m512, data: &Data) -> __m512 {
+    if R::MODE == Mode::Common {
         return x;
     }
     // SAFETY: as of the methods of `Lanes`.
@@ -134,8 +134,8 @@ pub(super) unsafe fn aside_ps<const WAY: u8>(x: __m512, data: &Data) -> __m512 {
 
 /// Before a conversion to integers: with a half added if ties go away from zero.
 #[inline(always)]
-unsafe fn aside_pd<const WAY: u8>(x: __m512d, data: &Data) -> __m512d {
-    if WAY == COMMON {
+unsafe fn aside_pd<R: RoundingMode>(x: __m512d, data: &Data) -> __m512d {
+    if R::MODE == Mode::Common {
         return x;
     }
     // SAFETY: as of the methods of `Lanes`.
@@ -145,13 +145,13 @@ unsafe fn aside_pd<const WAY: u8>(x: __m512d, data: &Data) -> __m512d {
     }
 }
 
-impl<const WAY: u8> F32<WAY> {
+impl<R: RoundingMode> F32<R> {
     /// Truncated or rounded, and clamped between the ends of int32 and `max` (uint32 from 0 on, without `max`), NaN as 0.
     #[inline(always)]
     pub(super) unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
-            let x = aside_ps::<WAY>(self.0, data);
+            let x = aside_ps::<R>(self.0, data);
             if SIGNED {
                 let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
                 let x = _mm512_min_ps(x, _mm512_set1_ps(max));
@@ -170,14 +170,14 @@ impl<const WAY: u8> F32<WAY> {
     }
 }
 
-impl<const WAY: u8> Lanes for F32<WAY> {
+impl<R: RoundingMode> Lanes for F32<R> {
     #[inline(always)]
     unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m128i {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
                 // Out of the range of int32 all numbers are multiples of 2^8.
-                (false, _) => _mm512_cvtepi32_epi8(Self::low(aside_ps::<WAY>(self.0, data))),
+                (false, _) => _mm512_cvtepi32_epi8(Self::low(aside_ps::<R>(self.0, data))),
                 (true, true) => _mm512_cvtsepi32_epi8(self.clamped::<SIGNED>(127.0, data)),
                 (true, false) => _mm512_cvtusepi32_epi8(self.clamped::<SIGNED>(255.0, data)),
             }
@@ -188,7 +188,7 @@ impl<const WAY: u8> Lanes for F32<WAY> {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
-                (false, _) => _mm512_cvtepi32_epi16(Self::low(modulo_f32(aside_ps::<WAY>(self.0, data)))),
+                (false, _) => _mm512_cvtepi32_epi16(Self::low(modulo_f32(aside_ps::<R>(self.0, data)))),
                 (true, true) => _mm512_cvtsepi32_epi16(self.clamped::<SIGNED>(32767.0, data)),
                 (true, false) => _mm512_cvtusepi32_epi16(self.clamped::<SIGNED>(65535.0, data)),
             }
@@ -200,7 +200,7 @@ impl<const WAY: u8> Lanes for F32<WAY> {
         // SAFETY: the caller's promise.
         unsafe {
             if !SATURATE {
-                let x = modulo_f32(aside_ps::<WAY>(self.0, data));
+                let x = modulo_f32(aside_ps::<R>(self.0, data));
                 let number = _mm512_cmp_ps_mask::<_CMP_ORD_Q>(x, x);
                 return convert!(_mm512_maskz_cvttps_epi32 env::_mm512_maskz_cvtps_epi32(number, x));
             }
@@ -223,14 +223,14 @@ impl<const WAY: u8> Lanes for F32<WAY> {
     }
 }
 
-impl<const WAY: u8> Lanes for Halves<WAY> {
+impl<R: RoundingMode> Lanes for Halves<R> {
     #[inline(always)]
     unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> [__m512i; 2] {
         // SAFETY: the caller's promise.
         unsafe {
             [
-                f32_to_int64::<WAY, SATURATE, SIGNED>(self.0[0], data),
-                f32_to_int64::<WAY, SATURATE, SIGNED>(self.0[1], data),
+                f32_to_int64::<R, SATURATE, SIGNED>(self.0[0], data),
+                f32_to_int64::<R, SATURATE, SIGNED>(self.0[1], data),
             ]
         }
     }
@@ -243,7 +243,7 @@ impl<const WAY: u8> Lanes for Halves<WAY> {
 
 /// Eight lanes.
 #[inline(always)]
-unsafe fn f32_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
+unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool>(
     x: __m256,
     data: &Data,
 ) -> __m512i {
@@ -252,7 +252,7 @@ unsafe fn f32_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
         let mut x = x;
-        if WAY != COMMON {
+        if R::MODE != Mode::Common {
             let half = _mm256_set1_ps(f32::from_bits(data.half));
             x = env::_mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))));
         }
@@ -276,10 +276,10 @@ unsafe fn f32_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
 
 /// Truncated or rounded, and clamped between the ends of int32 or uint32, NaN as 0.
 #[inline(always)]
-unsafe fn clamp_f64<const WAY: u8, const SIGNED: bool>(x: __m512d, data: &Data) -> __m256i {
+unsafe fn clamp_f64<R: RoundingMode, const SIGNED: bool>(x: __m512d, data: &Data) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let x = aside_pd::<WAY>(x, data);
+        let x = aside_pd::<R>(x, data);
         if SIGNED {
             let number = _mm512_cmp_pd_mask::<_CMP_ORD_Q>(x, x);
             let x = _mm512_min_pd(x, _mm512_set1_pd(i32::MAX as f64));
@@ -292,14 +292,14 @@ unsafe fn clamp_f64<const WAY: u8, const SIGNED: bool>(x: __m512d, data: &Data) 
 }
 
 #[inline(always)]
-unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
+unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool>(
     x: __m512d,
     data: &Data,
 ) -> __m512i {
     const ABOVE: f64 = (1_u64 << 63) as f64;
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let x = aside_pd::<WAY>(x, data);
+        let x = aside_pd::<R>(x, data);
         if SATURATE && !SIGNED {
             let x = _mm512_max_pd(x, _mm512_setzero_pd());
             return convert!(_mm512_cvttpd_epu64 env::_mm512_cvtpd_epu64(x));
@@ -318,21 +318,21 @@ unsafe fn f64_to_int64<const WAY: u8, const SATURATE: bool, const SIGNED: bool>(
 /// Eight lanes. To nearest with ties away, a last bit that is set moves a tie past the middle; zeros, which it would make
 /// subnormal, and infinities are left out.
 #[inline(always)]
-unsafe fn f64_to_f32<const WAY: u8>(x: __m512d) -> __m256 {
+unsafe fn f64_to_f32<R: RoundingMode>(x: __m512d) -> __m256 {
     const ZERO_OR_INFINITE: i32 = 0x1E;
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        if WAY == AWAY {
+        if R::MODE == Mode::Away {
             let others = !_mm512_fpclass_pd_mask::<ZERO_OR_INFINITE>(x);
             let bits = _mm512_castpd_si512(x);
             let past = _mm512_mask_or_epi64(bits, others, bits, _mm512_set1_epi64(1));
             return _mm512_cvtpd_ps(_mm512_castsi512_pd(past));
         }
-        if WAY == COMMON {
+        if R::MODE == Mode::Common {
             return _mm512_cvtpd_ps(x);
         }
         let value = env::_mm512_cvtpd_ps(x);
-        if WAY == ODD {
+        if R::MODE == Mode::Odd {
             let lost = _mm512_cmp_pd_mask::<_CMP_NEQ_OQ>(_mm512_cvtps_pd(value), x);
             let bits = _mm256_castps_si256(value);
             let odd = _mm256_mask_or_epi32(bits, lost, bits, _mm256_set1_epi32(1));
@@ -342,14 +342,14 @@ unsafe fn f64_to_f32<const WAY: u8>(x: __m512d) -> __m256 {
     }
 }
 
-impl<const WAY: u8> F64<WAY> {
+impl<R: RoundingMode> F64<R> {
     /// Truncated or rounded, and clamped between the ends of int32 or uint32, NaN as 0.
     #[inline(always)]
     unsafe fn clamped<const SIGNED: bool>(self, data: &Data) -> __m512i {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
             let [a, b] = self.0;
-            join(clamp_f64::<WAY, SIGNED>(a, data), clamp_f64::<WAY, SIGNED>(b, data))
+            join(clamp_f64::<R, SIGNED>(a, data), clamp_f64::<R, SIGNED>(b, data))
         }
     }
     /// The low 32 bits, truncated or rounded.
@@ -358,7 +358,7 @@ impl<const WAY: u8> F64<WAY> {
         // SAFETY: as of the methods of `Lanes`.
         unsafe {
             let [a, b] =
-                [modulo_f64(aside_pd::<WAY>(self.0[0], data)), modulo_f64(aside_pd::<WAY>(self.0[1], data))];
+                [modulo_f64(aside_pd::<R>(self.0[0], data)), modulo_f64(aside_pd::<R>(self.0[1], data))];
             let [a, b] = [
                 convert!(_mm512_cvttpd_epi64 env::_mm512_cvtpd_epi64(a)),
                 convert!(_mm512_cvttpd_epi64 env::_mm512_cvtpd_epi64(b)),
@@ -368,7 +368,7 @@ impl<const WAY: u8> F64<WAY> {
     }
 }
 
-impl<const WAY: u8> Lanes for F64<WAY> {
+impl<R: RoundingMode> Lanes for F64<R> {
     #[inline(always)]
     unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self, data: &Data) -> __m128i {
         // SAFETY: the caller's promise.
@@ -401,8 +401,8 @@ impl<const WAY: u8> Lanes for F64<WAY> {
         // SAFETY: the caller's promise.
         unsafe {
             [
-                f64_to_int64::<WAY, SATURATE, SIGNED>(self.0[0], data),
-                f64_to_int64::<WAY, SATURATE, SIGNED>(self.0[1], data),
+                f64_to_int64::<R, SATURATE, SIGNED>(self.0[0], data),
+                f64_to_int64::<R, SATURATE, SIGNED>(self.0[1], data),
             ]
         }
     }
@@ -410,7 +410,7 @@ impl<const WAY: u8> Lanes for F64<WAY> {
     unsafe fn f32(self) -> __m512 {
         // SAFETY: the caller's promise.
         unsafe {
-            let [a, b] = [f64_to_f32::<WAY>(self.0[0]), f64_to_f32::<WAY>(self.0[1])];
+            let [a, b] = [f64_to_f32::<R>(self.0[0]), f64_to_f32::<R>(self.0[1])];
             _mm512_castsi512_ps(join(_mm256_castps_si256(a), _mm256_castps_si256(b)))
         }
     }
@@ -426,8 +426,8 @@ impl<const WAY: u8> Lanes for F64<WAY> {
             if PART {
                 store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n);
             } else {
-                _mm256_storeu_ps(dst.cast(), f64_to_f32::<WAY>(self.0[0]));
-                _mm256_storeu_ps(dst.add(32).cast(), f64_to_f32::<WAY>(self.0[1]));
+                _mm256_storeu_ps(dst.cast(), f64_to_f32::<R>(self.0[0]));
+                _mm256_storeu_ps(dst.add(32).cast(), f64_to_f32::<R>(self.0[1]));
             }
         }
     }

@@ -4,13 +4,23 @@
 use super::*;
 
 /// How values that do not fit are brought into the range.
-#[derive(Clone, Copy)]
-enum How {
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum How {
     Wrap,
     SignedToSigned,
     SignedToUnsigned,
     UnsignedToSigned,
     UnsignedToUnsigned,
+}
+
+typed! {
+    /// [`How`] as a parameter of kernels.
+    trait Limits { HOW: How }
+    Wrap = How::Wrap;
+    SignedToSigned = How::SignedToSigned;
+    SignedToUnsigned = How::SignedToUnsigned;
+    UnsignedToSigned = How::UnsignedToSigned;
+    UnsignedToUnsigned = How::UnsignedToUnsigned;
 }
 
 /// The kernel of a pair, if it is one of these.
@@ -40,11 +50,11 @@ pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Option<Ker
 
 const fn of<W: Widths>(how: How) -> KernelFn {
     match how {
-        How::Wrap => run::<W, { How::Wrap as u8 }>,
-        How::SignedToSigned => run::<W, { How::SignedToSigned as u8 }>,
-        How::SignedToUnsigned => run::<W, { How::SignedToUnsigned as u8 }>,
-        How::UnsignedToSigned => run::<W, { How::UnsignedToSigned as u8 }>,
-        How::UnsignedToUnsigned => run::<W, { How::UnsignedToUnsigned as u8 }>,
+        How::Wrap => run::<W, Wrap>,
+        How::SignedToSigned => run::<W, SignedToSigned>,
+        How::SignedToUnsigned => run::<W, SignedToUnsigned>,
+        How::UnsignedToSigned => run::<W, UnsignedToSigned>,
+        How::UnsignedToUnsigned => run::<W, UnsignedToUnsigned>,
     }
 }
 
@@ -52,7 +62,7 @@ avx512_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    unsafe fn run<W: Widths, const HOW: u8>(mut src: *const u8, mut dst: *mut u8, mut n: usize, _: &Data) {
+    unsafe fn run<W: Widths, H: Limits>(mut src: *const u8, mut dst: *mut u8, mut n: usize, _: &Data) {
         let (read, written) = (64, W::LANES * W::TO);
         // SAFETY: each step reads and writes as many of the caller's elements as it says, one after the other; what is left for the
         // masked step is less than a register has lanes.
@@ -60,18 +70,18 @@ avx512_fn! {
             while n >= 4 * W::LANES {
                 let mut k = 0;
                 while k < 4 {
-                    W::store(dst.add(k * written), W::narrow::<HOW>(_mm512_loadu_si512(src.add(k * read).cast())));
+                    W::store(dst.add(k * written), W::narrow::<H>(_mm512_loadu_si512(src.add(k * read).cast())));
                     k += 1;
                 }
                 (src, dst, n) = (src.add(4 * read), dst.add(4 * written), n - 4 * W::LANES);
             }
             while n >= W::LANES {
-                W::store(dst, W::narrow::<HOW>(_mm512_loadu_si512(src.cast())));
+                W::store(dst, W::narrow::<H>(_mm512_loadu_si512(src.cast())));
                 (src, dst, n) = (src.add(read), dst.add(written), n - W::LANES);
             }
             if n > 0 {
                 let mask = (1 << n) - 1;
-                W::store_some(dst, mask, W::narrow::<HOW>(W::load_some(src, mask)));
+                W::store_some(dst, mask, W::narrow::<H>(W::load_some(src, mask)));
             }
         }
     }
@@ -92,7 +102,7 @@ trait Widths {
     /// # Safety
     ///
     /// The CPU has the tier.
-    unsafe fn narrow<const HOW: u8>(x: __m512i) -> Self::Out;
+    unsafe fn narrow<H: Limits>(x: __m512i) -> Self::Out;
     /// # Safety
     ///
     /// The CPU has the tier; [`LANES`](Self::LANES) elements can be written.
@@ -117,19 +127,15 @@ macro_rules! widths {
                 unsafe { $load(mask as _, src.cast()) }
             }
             #[inline(always)]
-            unsafe fn narrow<const HOW: u8>(x: __m512i) -> $out {
-                const SIGNED_TO_SIGNED: u8 = How::SignedToSigned as u8;
-                const SIGNED_TO_UNSIGNED: u8 = How::SignedToUnsigned as u8;
-                const UNSIGNED_TO_SIGNED: u8 = How::UnsignedToSigned as u8;
-                const UNSIGNED_TO_UNSIGNED: u8 = How::UnsignedToUnsigned as u8;
+            unsafe fn narrow<H: Limits>(x: __m512i) -> $out {
                 // SAFETY: the CPU has the tier, by the caller.
                 unsafe {
-                    match HOW {
-                        SIGNED_TO_SIGNED => $signed(x),
-                        SIGNED_TO_UNSIGNED => $unsigned($max(x, _mm512_setzero_si512())),
-                        UNSIGNED_TO_SIGNED => $wrap($min(x, $set($highest))),
-                        UNSIGNED_TO_UNSIGNED => $unsigned(x),
-                        _ => $wrap(x),
+                    match H::HOW {
+                        How::SignedToSigned => $signed(x),
+                        How::SignedToUnsigned => $unsigned($max(x, _mm512_setzero_si512())),
+                        How::UnsignedToSigned => $wrap($min(x, $set($highest))),
+                        How::UnsignedToUnsigned => $unsigned(x),
+                        How::Wrap => $wrap(x),
                     }
                 }
             }
