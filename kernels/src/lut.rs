@@ -18,7 +18,7 @@ mod limits;
 mod sets;
 mod words;
 
-pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold};
+pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold, folds, rules};
 #[cfg(any(lane_tiers, all(test, target_endian = "little")))]
 pub(crate) use limits::limits;
 pub(crate) use limits::{Limits, limits_of};

@@ -5,7 +5,10 @@
 //! every code.
 
 use super::Words;
-use crate::dtype::{DType, Flavor, Spec};
+use crate::{
+    dtype::{DType, Flavor, Spec},
+    format::typed,
+};
 use core::marker::PhantomData;
 
 /// How the codes of an 8-bit source are brought to at most half as many.
@@ -54,6 +57,41 @@ pub(crate) enum Rule {
     Replace,
     /// With the top bit it is 0, but if the entry is all ones it is that.
     ReplaceNumber,
+}
+
+/// The types of [`Fold`].
+pub(crate) mod folds {
+    use super::{Fold, typed};
+
+    typed! {
+        /// A [`Fold`] as a parameter of kernels.
+        trait Folds { FOLD: Fold }
+        Sign = Fold::Sign;
+        Six = Fold::Six;
+        Absolute = Fold::Absolute;
+        Halved = Fold::Halved;
+        Window = Fold::Window;
+    }
+}
+
+/// The types of [`Rule`].
+pub(crate) mod rules {
+    use super::{Rule, typed};
+
+    typed! {
+        /// A [`Rule`] as a parameter of kernels.
+        trait Ruled { RULE: Rule }
+        Same = Rule::Same;
+        Flip = Rule::Flip;
+        FlipNonzero = Rule::FlipNonzero;
+        Add = Rule::Add;
+        AddLimited = Rule::AddLimited;
+        Negate = Rule::Negate;
+        NegateByte = Rule::NegateByte;
+        Clamp = Rule::Clamp;
+        Replace = Rule::Replace;
+        ReplaceNumber = Rule::ReplaceNumber;
+    }
 }
 
 /// A cast from 8 bits to a byte by a table of half as many entries or fewer.

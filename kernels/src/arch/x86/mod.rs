@@ -1,6 +1,6 @@
 //! The tiers of x86.
 
-use crate::work::Work;
+use crate::{format::typed, work::Work};
 
 /// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
 /// `$below`, so that no function needs a feature that its tier has not shown.
@@ -56,6 +56,25 @@ macro_rules! operations {
     )*};
     (@) => { Self::V };
     (@ $type:ty) => { $type };
+}
+
+/// What becomes of values beyond the range of an integer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Overflow {
+    /// They wrap, or there are none.
+    Wrap,
+    /// The nearest end of the range of signed integers.
+    Signed,
+    /// The nearest end of the range of unsigned integers.
+    Unsigned,
+}
+
+typed! {
+    /// An [`Overflow`] as a parameter of kernels.
+    trait Overflows { OVERFLOW: Overflow }
+    Wrap = Overflow::Wrap;
+    ClampSigned = Overflow::Signed;
+    ClampUnsigned = Overflow::Unsigned;
 }
 
 /// Makes `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE, R>` of a tier. Only those that the table of

@@ -1,7 +1,11 @@
 //! Sources of 8 and 6 bits to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
 
 use super::{lookup::shuffled, *};
-use crate::lut::{Fold, Folded, Rule};
+use crate::lut::{
+    Fold, Folded, Rule,
+    folds::{self, Folds},
+    rules::{self, Ruled},
+};
 
 /// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are
 /// rarer are looked up in whole tables.
@@ -15,7 +19,7 @@ pub(super) const fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelF
         };
         (@ $fold:ident $rule:ident $patched:literal $from:literal [$($to:literal)+]) => {
             match to {
-                $($to => body::<$from, $to, { Fold::$fold as u8 }, { Rule::$rule as u8 }, $patched>,)+
+                $($to => body::<$from, $to, folds::$fold, rules::$rule, $patched>,)+
                 _ => return None,
             }
         };
@@ -53,7 +57,7 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    unsafe fn body<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+    unsafe fn body<const FROM: u32, const TO: u32, F: Folds, R: Ruled, const PATCHED: bool>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
@@ -66,10 +70,10 @@ avx2_fn! {
             for_each_block!(
                 (FROM, TO),
                 (src, dst, n),
-                (body::<FROM, TO, FOLD, RULE, PATCHED>, data),
-                FOLD == Fold::Six as u8,
+                (body::<FROM, TO, F, R, PATCHED>, data),
+                F::FOLD == Fold::Six,
                 |src, dst| {
-                    block::<FROM, TO, FOLD, RULE, PATCHED>(src, dst, table);
+                    block::<FROM, TO, F, R, PATCHED>(src, dst, table);
                 }
             );
         }
@@ -80,7 +84,7 @@ avx2_fn! {
 ///
 /// The CPU has the features of the kernel, and a block can be read and written.
 #[inline(always)]
-unsafe fn block<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, const PATCHED: bool>(
+unsafe fn block<const FROM: u32, const TO: u32, F: Folds, R: Ruled, const PATCHED: bool>(
     src: *const u8,
     dst: *mut u8,
     table: &Folded,
@@ -88,10 +92,10 @@ unsafe fn block<const FROM: u32, const TO: u32, const FOLD: u8, const RULE: u8, 
     // SAFETY: the caller's promise.
     unsafe {
         let codes = load::<FROM>(src);
-        let entries = entries::<FOLD>(table, index::<FOLD>(table, codes));
+        let entries = entries::<F>(table, index::<F>(table, codes));
         // The sign, or what else decides, to the top.
-        let tops = if FOLD == Fold::Six as u8 { _mm256_slli_epi16::<2>(codes) } else { codes };
-        let mut x = ruled::<RULE>(table, tops, entries);
+        let tops = if F::FOLD == Fold::Six { _mm256_slli_epi16::<2>(codes) } else { codes };
+        let mut x = ruled::<R>(table, tops, entries);
         if PATCHED {
             let patched = _mm256_cmpeq_epi8(codes, splat(table.patched));
             x = _mm256_xor_si256(x, _mm256_and_si256(patched, splat(table.patch)));
@@ -115,23 +119,21 @@ unsafe fn splat(x: u8) -> __m256i {
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
-unsafe fn index<const FOLD: u8>(table: &Folded, codes: __m256i) -> __m256i {
-    const SIGN: u8 = Fold::Sign as u8;
-    const SIX: u8 = Fold::Six as u8;
-    const ABSOLUTE: u8 = Fold::Absolute as u8;
-    const HALVED: u8 = Fold::Halved as u8;
+unsafe fn index<F: Folds>(table: &Folded, codes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        match FOLD {
-            SIGN => _mm256_and_si256(codes, splat(0x7F)),
-            SIX => _mm256_and_si256(codes, splat(0x1F)),
-            ABSOLUTE => _mm256_min_epu8(_mm256_abs_epi8(codes), splat(0x7F)),
-            HALVED => {
+        match F::FOLD {
+            Fold::Sign => _mm256_and_si256(codes, splat(0x7F)),
+            Fold::Six => _mm256_and_si256(codes, splat(0x1F)),
+            Fold::Absolute => _mm256_min_epu8(_mm256_abs_epi8(codes), splat(0x7F)),
+            Fold::Halved => {
                 let halves = _mm256_and_si256(_mm256_srli_epi16::<1>(codes), splat(0x7F));
                 let odd = _mm256_or_si256(halves, _mm256_and_si256(codes, splat(1)));
                 _mm256_blendv_epi8(codes, odd, codes)
             }
-            _ => _mm256_min_epu8(_mm256_subs_epu8(codes, splat(table.base)), splat(Folded::WINDOW - 1)),
+            Fold::Window => {
+                _mm256_min_epu8(_mm256_subs_epu8(codes, splat(table.base)), splat(Folded::WINDOW - 1))
+            }
         }
     }
 }
@@ -142,14 +144,12 @@ unsafe fn index<const FOLD: u8>(table: &Folded, codes: __m256i) -> __m256i {
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
-unsafe fn entries<const FOLD: u8>(table: &Folded, mut index: __m256i) -> __m256i {
+unsafe fn entries<F: Folds>(table: &Folded, mut index: __m256i) -> __m256i {
     let parts = const {
-        if FOLD == Fold::Window as u8 {
-            Folded::WINDOW as usize / 16
-        } else if FOLD == Fold::Six as u8 {
-            2
-        } else {
-            8
+        match F::FOLD {
+            Fold::Window => Folded::WINDOW as usize / 16,
+            Fold::Six => 2,
+            Fold::Sign | Fold::Absolute | Fold::Halved => 8,
         }
     };
     // SAFETY: the caller has the features.
@@ -172,43 +172,34 @@ unsafe fn entries<const FOLD: u8>(table: &Folded, mut index: __m256i) -> __m256i
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
-unsafe fn ruled<const RULE: u8>(table: &Folded, tops: __m256i, entries: __m256i) -> __m256i {
-    const FLIP: u8 = Rule::Flip as u8;
-    const FLIP_NONZERO: u8 = Rule::FlipNonzero as u8;
-    const ADD: u8 = Rule::Add as u8;
-    const ADD_LIMITED: u8 = Rule::AddLimited as u8;
-    const NEGATE: u8 = Rule::Negate as u8;
-    const NEGATE_BYTE: u8 = Rule::NegateByte as u8;
-    const CLAMP: u8 = Rule::Clamp as u8;
-    const REPLACE: u8 = Rule::Replace as u8;
-    const REPLACE_NUMBER: u8 = Rule::ReplaceNumber as u8;
+unsafe fn ruled<R: Ruled>(table: &Folded, tops: __m256i, entries: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
         let (zero, mask) = (_mm256_setzero_si256(), splat(table.mask));
-        match RULE {
-            FLIP => _mm256_xor_si256(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
+        match R::RULE {
+            Rule::Flip => _mm256_xor_si256(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
             // The sign of NaN is there already.
-            FLIP_NONZERO => {
+            Rule::FlipNonzero => {
                 let sign = _mm256_sign_epi8(_mm256_and_si256(tops, mask), entries);
                 _mm256_or_si256(entries, sign)
             }
-            ADD => _mm256_blendv_epi8(entries, _mm256_add_epi8(entries, mask), tops),
-            ADD_LIMITED => {
+            Rule::Add => _mm256_blendv_epi8(entries, _mm256_add_epi8(entries, mask), tops),
+            Rule::AddLimited => {
                 let sum = _mm256_min_epu8(_mm256_add_epi8(entries, mask), splat(table.max));
                 _mm256_blendv_epi8(entries, sum, tops)
             }
-            NEGATE => _mm256_and_si256(_mm256_sign_epi8(entries, tops), mask),
-            NEGATE_BYTE => _mm256_sign_epi8(entries, tops),
-            CLAMP => {
+            Rule::Negate => _mm256_and_si256(_mm256_sign_epi8(entries, tops), mask),
+            Rule::NegateByte => _mm256_sign_epi8(entries, tops),
+            Rule::Clamp => {
                 let other = _mm256_min_epi8(_mm256_subs_epi8(zero, entries), splat(table.max));
                 _mm256_and_si256(_mm256_blendv_epi8(other, entries, tops), mask)
             }
-            REPLACE => _mm256_blendv_epi8(entries, mask, tops),
-            REPLACE_NUMBER => {
+            Rule::Replace => _mm256_blendv_epi8(entries, mask, tops),
+            Rule::ReplaceNumber => {
                 let nan = _mm256_cmpeq_epi8(entries, splat(0xFF));
                 _mm256_blendv_epi8(entries, nan, tops)
             }
-            _ => entries,
+            Rule::Same => entries,
         }
     }
 }

@@ -63,12 +63,15 @@ use super::{
     super::packing::spread,
     simd::{Avx2, store_packed},
 };
-use crate::arch::native::intrinsics::*;
+use crate::arch::{
+    native::intrinsics::*,
+    x86::{ClampSigned, ClampUnsigned, Overflow, Overflows, Wrap},
+};
 use crate::{
     data::Data,
     dtype::{DType, Spec},
     exact::Rules,
-    format::Format,
+    format::{Format, typed},
     linear,
     lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
     storage::Encoding,
@@ -76,9 +79,10 @@ use crate::{
     tabled::{Made, direction},
     vector::{Simd, padded_bits, short::padded},
 };
+use core::marker::PhantomData;
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
-use sources::{FNUZ, LAST, Linear, MAGNITUDE, NONE, SIGN, Shifted, Signed, Table, Truth, Window};
+use sources::{Fnuz, Last, Linear, Magnitude, Nothing, Shifted, Sign, Signed, Table, Truth, Window};
 use tables::{Results, pointer};
 
 /// Elements of a block.
@@ -216,18 +220,18 @@ const fn of_long<S: Format, D: Format>(saturate: bool) -> &'static Option<Folded
 
 /// The kernels that extend or narrow integers of a byte, and those of exponents.
 const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
-    use widen::{CLAMPED, SIGNED, TRUTH, UNSIGNED, Wide, widen as run};
-    const fn of<W: Wide>(from: u8) -> KernelFn {
+    use widen::{ClampedBytes, Extended, SignedBytes, TruthBytes, UnsignedBytes, Wide, widen as run};
+    const fn of<W: Wide>(from: Extended) -> KernelFn {
         match from {
-            SIGNED => run::<W, SIGNED>,
-            CLAMPED => run::<W, CLAMPED>,
-            UNSIGNED => run::<W, UNSIGNED>,
-            _ => run::<W, TRUTH>,
+            Extended::Signed => run::<W, SignedBytes>,
+            Extended::Clamped => run::<W, ClampedBytes>,
+            Extended::Unsigned => run::<W, UnsignedBytes>,
+            _ => run::<W, TruthBytes>,
         }
     }
     /// Integers that are never out of range, but for bool.
-    const fn in_range<W: Wide>(from: u8) -> KernelFn {
-        if from == SIGNED { run::<W, SIGNED> } else { run::<W, UNSIGNED> }
+    const fn in_range<W: Wide>(from: Extended) -> KernelFn {
+        if matches!(from, Extended::Signed) { run::<W, SignedBytes> } else { run::<W, UnsignedBytes> }
     }
     if let Some(limits) = lut::limits_of(from, to, saturate) {
         let run = if limits.signed { widen::narrow::<true> } else { widen::narrow::<false> };
@@ -235,12 +239,12 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     }
     let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
     let from = match from {
-        DType::Bool => TRUTH,
-        DType::UInt8 => UNSIGNED,
-        DType::Int8 if loses_sign => CLAMPED,
-        DType::Int8 => SIGNED,
+        DType::Bool => Extended::Truth,
+        DType::UInt8 => Extended::Unsigned,
+        DType::Int8 if loses_sign => Extended::Clamped,
+        DType::Int8 => Extended::Signed,
         DType::Float8E8M0FNU => {
-            return match powers::<UNSIGNED>(to, saturate) {
+            return match powers::<UnsignedBytes>(to, saturate) {
                 Some(run) => Some(Entry::new(run)),
                 None => None,
             };
@@ -251,10 +255,10 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
         (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
         (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
-        (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
+        (DType::Float16, _) if matches!(from, Extended::Truth) => run::<widen::F16, TruthBytes>,
         (DType::Float16, _) => in_range::<widen::F16>(from),
         // Those of bool are all ones or nothing of a constant.
-        _ if from == TRUTH => return None,
+        _ if matches!(from, Extended::Truth) => return None,
         (DType::BFloat16, _) => in_range::<widen::BF16>(from),
         (DType::Float32, _) => in_range::<widen::F32>(from),
         (DType::Float64, _) => in_range::<widen::F64>(from),
@@ -265,35 +269,35 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
 }
 
 /// `float8_e8m0fnu` to integers of more than a byte.
-const fn powers<const FROM: u8>(to: DType, saturate: bool) -> Option<KernelFn> {
-    const fn of<const BYTES: usize, const FROM: u8>(overflow: u8) -> KernelFn
+const fn powers<E: widen::Extend>(to: DType, saturate: bool) -> Option<KernelFn> {
+    const fn of<const BYTES: usize, E: widen::Extend>(overflow: Overflow) -> KernelFn
     where
-        widen::Powers<BYTES, { shapes::WRAP }>: widen::Wide,
-        widen::Powers<BYTES, { shapes::SIGNED }>: widen::Wide,
-        widen::Powers<BYTES, { shapes::UNSIGNED }>: widen::Wide,
+        widen::Powers<BYTES, Wrap>: widen::Wide,
+        widen::Powers<BYTES, ClampSigned>: widen::Wide,
+        widen::Powers<BYTES, ClampUnsigned>: widen::Wide,
     {
         use widen::{Powers, widen};
         match overflow {
-            shapes::WRAP => widen::<Powers<BYTES, { shapes::WRAP }>, FROM>,
-            shapes::SIGNED => widen::<Powers<BYTES, { shapes::SIGNED }>, FROM>,
-            _ => widen::<Powers<BYTES, { shapes::UNSIGNED }>, FROM>,
+            Overflow::Wrap => widen::<Powers<BYTES, Wrap>, E>,
+            Overflow::Signed => widen::<Powers<BYTES, ClampSigned>, E>,
+            _ => widen::<Powers<BYTES, ClampUnsigned>, E>,
         }
     }
     let overflow = overflow(to, saturate);
     match to.spec() {
-        Spec::Int { bits: 16, .. } => Some(of::<2, FROM>(overflow)),
-        Spec::Int { bits: 32, .. } => Some(of::<4, FROM>(overflow)),
-        Spec::Int { bits: 64, .. } => Some(of::<8, FROM>(overflow)),
+        Spec::Int { bits: 16, .. } => Some(of::<2, E>(overflow)),
+        Spec::Int { bits: 32, .. } => Some(of::<4, E>(overflow)),
+        Spec::Int { bits: 64, .. } => Some(of::<8, E>(overflow)),
         _ => None,
     }
 }
 
 /// The answer to overflow of an integer.
-const fn overflow(to: DType, saturate: bool) -> u8 {
+const fn overflow(to: DType, saturate: bool) -> Overflow {
     match to.spec() {
-        _ if !saturate => shapes::WRAP,
-        Spec::Int { signed: true, .. } => shapes::SIGNED,
-        _ => shapes::UNSIGNED,
+        _ if !saturate => Overflow::Wrap,
+        Spec::Int { signed: true, .. } => Overflow::Signed,
+        _ => Overflow::Unsigned,
     }
 }
 
@@ -348,20 +352,20 @@ const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
         (4, _) => shaped::<Table<16>, 4>(to, overflow),
         (6, _) => shaped::<Signed, 6>(to, overflow),
         (_, DType::Bool) => real::<Truth, 8>(to),
-        (_, DType::Float8E8M0FNU) if matches!(to, DType::Float16) => wide::<Linear<MAGNITUDE>, H16, 8, 16>,
-        (_, DType::Float8E8M0FNU) => real::<Linear<MAGNITUDE>, 8>(to),
+        (_, DType::Float8E8M0FNU) if matches!(to, DType::Float16) => wide::<Linear<Magnitude>, H16, 8, 16>,
+        (_, DType::Float8E8M0FNU) => real::<Linear<Magnitude>, 8>(to),
         _ if s.bits() <= 4 => shaped::<Table<16>, 8>(to, overflow),
         _ if s.bits() == 6 => shaped::<Signed, 8>(to, overflow),
         // They begin as float16 does, and so do its words.
         (_, DType::Float8E5M2FNUZ) if matches!(to, DType::Float16) => {
-            wide::<Shifted<FNUZ, false>, W16, 8, 16>
+            wide::<Shifted<Fnuz, false>, W16, 8, 16>
         }
-        (_, DType::Float8E5M2) if matches!(to, DType::Float16) => wide::<Shifted<LAST, false>, W16, 8, 16>,
+        (_, DType::Float8E5M2) if matches!(to, DType::Float16) => wide::<Shifted<Last, false>, W16, 8, 16>,
         _ => match linear::Entry::of(s) {
-            Some(linear::Entry::Last) => of_8::<Shifted<LAST, true>, false>(to, overflow),
-            Some(linear::Entry::None) => of_8::<Shifted<NONE, true>, false>(to, overflow),
-            Some(linear::Entry::Fnuz) => of_8::<Shifted<FNUZ, true>, false>(to, overflow),
-            None => of_8::<Linear<SIGN>, false>(to, overflow),
+            Some(linear::Entry::Last) => of_8::<Shifted<Last, true>, false>(to, overflow),
+            Some(linear::Entry::None) => of_8::<Shifted<Nothing, true>, false>(to, overflow),
+            Some(linear::Entry::Fnuz) => of_8::<Shifted<Fnuz, true>, false>(to, overflow),
+            None => of_8::<Linear<Sign>, false>(to, overflow),
         },
     };
     Entry { run, table: tables::to_wide(s, results) }
@@ -379,7 +383,7 @@ const fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
 }
 
 /// The body of any target of more than a byte, of a source whose words are those of 16-bit integers.
-const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: u8) -> KernelFn {
+const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: Overflow) -> KernelFn {
     match to.spec() {
         Spec::Int { bits: 32 | 64, .. } => integer::<Q, FROM, false>(to, overflow),
         _ => real::<Q, FROM>(to),
@@ -387,12 +391,11 @@ const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: u8) ->
 }
 
 /// The same of an 8-bit float, whose integers are all made of float32.
-const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: u8) -> KernelFn {
-    use shapes::{SIGNED, UNSIGNED, WRAP};
+const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: Overflow) -> KernelFn {
     match (to.spec(), overflow) {
-        (Spec::Int { bits: 16, .. }, WRAP) => wide::<Q, I16<WRAP, ROUNDED>, 8, 16>,
-        (Spec::Int { bits: 16, .. }, SIGNED) => wide::<Q, I16<SIGNED, ROUNDED>, 8, 16>,
-        (Spec::Int { bits: 16, .. }, _) => wide::<Q, I16<UNSIGNED, ROUNDED>, 8, 16>,
+        (Spec::Int { bits: 16, .. }, Overflow::Wrap) => wide::<Q, I16<Wrap, ROUNDED>, 8, 16>,
+        (Spec::Int { bits: 16, .. }, Overflow::Signed) => wide::<Q, I16<ClampSigned, ROUNDED>, 8, 16>,
+        (Spec::Int { bits: 16, .. }, _) => wide::<Q, I16<ClampUnsigned, ROUNDED>, 8, 16>,
         (Spec::Int { .. }, _) => integer::<Q, 8, ROUNDED>(to, overflow),
         _ => real::<Q, 8>(to),
     }
@@ -401,16 +404,15 @@ const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: u8) 
 /// The body of an integer of 32 or 64 bits.
 const fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(
     to: DType,
-    overflow: u8,
+    overflow: Overflow,
 ) -> KernelFn {
-    use shapes::{SIGNED, UNSIGNED, WRAP};
     match (to.size(), overflow) {
-        (4, WRAP) => wide::<Q, I32<WRAP, ROUNDED>, FROM, 32>,
-        (4, SIGNED) => wide::<Q, I32<SIGNED, ROUNDED>, FROM, 32>,
-        (4, _) => wide::<Q, I32<UNSIGNED, ROUNDED>, FROM, 32>,
-        (_, WRAP) => wide::<Q, I64<WRAP, ROUNDED>, FROM, 64>,
-        (_, SIGNED) => wide::<Q, I64<SIGNED, ROUNDED>, FROM, 64>,
-        (_, _) => wide::<Q, I64<UNSIGNED, ROUNDED>, FROM, 64>,
+        (4, Overflow::Wrap) => wide::<Q, I32<Wrap, ROUNDED>, FROM, 32>,
+        (4, Overflow::Signed) => wide::<Q, I32<ClampSigned, ROUNDED>, FROM, 32>,
+        (4, _) => wide::<Q, I32<ClampUnsigned, ROUNDED>, FROM, 32>,
+        (_, Overflow::Wrap) => wide::<Q, I64<Wrap, ROUNDED>, FROM, 64>,
+        (_, Overflow::Signed) => wide::<Q, I64<ClampSigned, ROUNDED>, FROM, 64>,
+        (_, _) => wide::<Q, I64<ClampUnsigned, ROUNDED>, FROM, 64>,
     }
 }
 
@@ -445,7 +447,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
     let is_float = !matches!(d.spec(), Spec::Int { .. });
     match (set, from_bits) {
         (set::FOUR, _) => {
-            let wide_of: fn(DType, u8) -> KernelFn = match from_bits {
+            let wide_of: fn(DType, Overflow) -> KernelFn = match from_bits {
                 2 => shaped::<Table<16>, 2>,
                 4 => shaped::<Table<16>, 4>,
                 _ => shaped::<Table<16>, 8>,
@@ -478,14 +480,14 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
         (set::EXPONENTS, _) => {
             // What is less than 1 becomes 0 or 1.
             let least = words.iter().position(|word| *word != 0)?;
-            Some(Made::new(powers::<{ widen::ROUNDED }>(d, rules.saturate)?, least as u8))
+            Some(Made::new(powers::<widen::RoundedBytes>(d, rules.saturate)?, least as u8))
         }
         (set::SIGNED | set::FNUZ, _) if !is_float => {
             let run = match linear::Entry::of(s) {
-                Some(linear::Entry::Last) => of_8::<Shifted<LAST, true>, true>(d, overflow),
-                Some(linear::Entry::None) => of_8::<Shifted<NONE, true>, true>(d, overflow),
-                Some(linear::Entry::Fnuz) => of_8::<Shifted<FNUZ, true>, true>(d, overflow),
-                None => of_8::<Linear<SIGN>, true>(d, overflow),
+                Some(linear::Entry::Last) => of_8::<Shifted<Last, true>, true>(d, overflow),
+                Some(linear::Entry::None) => of_8::<Shifted<Nothing, true>, true>(d, overflow),
+                Some(linear::Entry::Fnuz) => of_8::<Shifted<Fnuz, true>, true>(d, overflow),
+                None => of_8::<Linear<Sign>, true>(d, overflow),
             };
             let table = tables::to_wide(s, Results::Truncating(rules.saturate));
             Some(Made::directed(run, table, direction(rules.rounding)?))

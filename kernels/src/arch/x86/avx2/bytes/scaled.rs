@@ -12,7 +12,7 @@ use core::marker::PhantomData;
 struct Found<Q, const FROM: u32>(PhantomData<Q>);
 
 /// 8-bit floats with few codes of infinity and NaN.
-type Small = Found<Shifted<LAST, true>, 8>;
+type Small = Found<Shifted<Last, true>, 8>;
 /// Packed codes of 4 bits.
 type Four = Found<Table<16>, 4>;
 

@@ -38,18 +38,11 @@ pub(super) struct C128;
 pub(super) struct H16;
 /// 16-bit integers of looked up float32 that are in the range of int32 or infinite: truncated, or `ROUNDED` in the direction of
 /// the environment.
-pub(super) struct I16<const OVERFLOW: u8, const ROUNDED: bool = false>;
+pub(super) struct I16<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
 /// 32-bit integers of such float32.
-pub(super) struct I32<const OVERFLOW: u8, const ROUNDED: bool = false>;
+pub(super) struct I32<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
 /// 64-bit integers of such float32.
-pub(super) struct I64<const OVERFLOW: u8, const ROUNDED: bool = false>;
-
-/// No result is out of range.
-pub(super) const WRAP: u8 = 0;
-/// The nearest end of the range of signed integers.
-pub(super) const SIGNED: u8 = 1;
-/// The nearest end of the range of unsigned integers.
-pub(super) const UNSIGNED: u8 = 2;
+pub(super) struct I64<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
 
 /// Vector `i` of a block.
 #[inline(always)]
@@ -116,7 +109,7 @@ unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
     }
 }
 
-impl<const OVERFLOW: u8, const ROUNDED: bool> Shape for I16<OVERFLOW, ROUNDED> {
+impl<O: Overflows, const ROUNDED: bool> Shape for I16<O, ROUNDED> {
     const SIZE: usize = 2;
     // Packing takes two vectors apart again.
     #[inline(always)]
@@ -129,19 +122,23 @@ impl<const OVERFLOW: u8, const ROUNDED: bool> Shape for I16<OVERFLOW, ROUNDED> {
         // SAFETY: as the caller's.
         unsafe {
             let [a, b, c, d] = dwords(words);
-            put(dst, 0, packed::<OVERFLOW, ROUNDED>(a, b, data));
-            put(dst, 1, packed::<OVERFLOW, ROUNDED>(c, d, data));
+            put(dst, 0, packed::<O, ROUNDED>(a, b, data));
+            put(dst, 1, packed::<O, ROUNDED>(c, d, data));
         }
     }
 }
 
 #[inline(always)]
-unsafe fn packed<const OVERFLOW: u8, const ROUNDED: bool>(a: __m256i, b: __m256i, data: &Data) -> __m256i {
+unsafe fn packed<O: Overflows, const ROUNDED: bool>(a: __m256i, b: __m256i, data: &Data) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        match OVERFLOW {
-            SIGNED => _mm256_packs_epi32(saturated::<ROUNDED>(a, data), saturated::<ROUNDED>(b, data)),
-            UNSIGNED => _mm256_packus_epi32(saturated::<ROUNDED>(a, data), saturated::<ROUNDED>(b, data)),
+        match O::OVERFLOW {
+            Overflow::Signed => {
+                _mm256_packs_epi32(saturated::<ROUNDED>(a, data), saturated::<ROUNDED>(b, data))
+            }
+            Overflow::Unsigned => {
+                _mm256_packus_epi32(saturated::<ROUNDED>(a, data), saturated::<ROUNDED>(b, data))
+            }
             _ => {
                 let low = _mm256_set1_epi32(0xFFFF);
                 let a = integers::<ROUNDED>(a, data);
@@ -182,18 +179,18 @@ macro_rules! through_dwords {
 
 through_dwords! {
     F32, 4, fours, |dst, i, x| { put(dst, i, x) }
-    const ROUNDED => I32<WRAP, ROUNDED>, 4, fours, |dst, i, x, data| { put(dst, i, integers::<ROUNDED>(x, data)) }
-    const ROUNDED => I32<SIGNED, ROUNDED>, 4, fours, |dst, i, x, data| { put(dst, i, saturated::<ROUNDED>(x, data)) }
-    const ROUNDED => I32<UNSIGNED, ROUNDED>, 4, fours, |dst, i, x, data| {
+    const ROUNDED => I32<Wrap, ROUNDED>, 4, fours, |dst, i, x, data| { put(dst, i, integers::<ROUNDED>(x, data)) }
+    const ROUNDED => I32<ClampSigned, ROUNDED>, 4, fours, |dst, i, x, data| { put(dst, i, saturated::<ROUNDED>(x, data)) }
+    const ROUNDED => I32<ClampUnsigned, ROUNDED>, 4, fours, |dst, i, x, data| {
         let (x, infinite) = unsigned::<ROUNDED>(x, data);
         put(dst, i, _mm256_or_si256(x, infinite));
     }
-    const ROUNDED => I64<WRAP, ROUNDED>, 8, pairs, |dst, i, x, data| {
+    const ROUNDED => I64<Wrap, ROUNDED>, 8, pairs, |dst, i, x, data| {
         let low = integers::<ROUNDED>(x, data);
         put_halves(dst, i, low, _mm256_srai_epi32::<31>(low));
     }
     // The ends of int32 become those of int64: only infinities are there.
-    const ROUNDED => I64<SIGNED, ROUNDED>, 8, pairs, |dst, i, x, data| {
+    const ROUNDED => I64<ClampSigned, ROUNDED>, 8, pairs, |dst, i, x, data| {
         let low = saturated::<ROUNDED>(x, data);
         let sign = _mm256_srai_epi32::<31>(low);
         let magnitude = _mm256_xor_si256(low, sign);
@@ -201,7 +198,7 @@ through_dwords! {
         let high = _mm256_xor_si256(sign, _mm256_and_si256(end, _mm256_set1_epi32(i32::MAX)));
         put_halves(dst, i, _mm256_xor_si256(sign, _mm256_or_si256(magnitude, end)), high);
     }
-    const ROUNDED => I64<UNSIGNED, ROUNDED>, 8, pairs, |dst, i, x, data| {
+    const ROUNDED => I64<ClampUnsigned, ROUNDED>, 8, pairs, |dst, i, x, data| {
         let (x, infinite) = unsigned::<ROUNDED>(x, data);
         put_halves(dst, i, _mm256_or_si256(x, infinite), infinite);
     }

@@ -70,18 +70,26 @@ impl Source for Window {
     }
 }
 
-/// 8-bit floats: a line and the corrections at its ends. `TOP` is a [`Top`].
-pub(super) struct Linear<const TOP: u8>;
+typed! {
+    /// A [`Top`] as a parameter of sources.
+    trait TopBit { TOP: Top }
+    Sign = Top::Sign;
+    Magnitude = Top::Magnitude;
+}
 
-/// 8-bit floats with so few codes at both ends that they are all in one table. `ENTRY` is an [`Entry`].
-/// Not `MOVED` are those that the words begin with.
-pub(super) struct Shifted<const ENTRY: u8, const MOVED: bool>;
+typed! {
+    /// An [`Entry`] as a parameter of sources.
+    trait Beyond { ENTRY: Entry }
+    Last = Entry::Last;
+    Nothing = Entry::None;
+    Fnuz = Entry::Fnuz;
+}
 
-pub(super) const LAST: u8 = Entry::Last as u8;
-pub(super) const NONE: u8 = Entry::None as u8;
-pub(super) const FNUZ: u8 = Entry::Fnuz as u8;
-pub(super) const SIGN: u8 = Top::Sign as u8;
-pub(super) const MAGNITUDE: u8 = Top::Magnitude as u8;
+/// 8-bit floats: a line and the corrections at its ends.
+pub(super) struct Linear<T: TopBit>(PhantomData<T>);
+
+/// 8-bit floats with so few codes at both ends that they are all in one table. Not `MOVED` are those that the words begin with.
+pub(super) struct Shifted<B: Beyond, const MOVED: bool>(PhantomData<B>);
 
 impl<const E: usize> Source for Table<E> {
     type Data = Lut<E, 2>;
@@ -127,20 +135,20 @@ impl Source for Truth {
     }
 }
 
-impl<const ENTRY: u8, const MOVED: bool> Source for Shifted<ENTRY, MOVED> {
+impl<B: Beyond, const MOVED: bool> Source for Shifted<B, MOVED> {
     type Data = Ends;
     #[inline(always)]
     unsafe fn words(ends: &Ends, bytes: __m256i) -> [__m256i; 2] {
         // SAFETY: the caller has the features.
         unsafe {
             let highest = splat(0x7F);
-            let index = if ENTRY == FNUZ {
+            let index = if B::ENTRY == Entry::Fnuz {
                 let nan = _mm256_cmpeq_epi8(bytes, splat(0x80));
                 let index = _mm256_min_epu8(_mm256_and_si256(bytes, highest), splat(14));
                 _mm256_blendv_epi8(index, splat(15), nan)
             } else {
                 let from_end = _mm256_and_si256(_mm256_add_epi8(bytes, splat(ends.high)), highest);
-                if ENTRY == LAST {
+                if B::ENTRY == Entry::Last {
                     _mm256_min_epu8(from_end, splat(15))
                 } else {
                     // From 16 on the top bit is set, and nothing found.
@@ -150,16 +158,8 @@ impl<const ENTRY: u8, const MOVED: bool> Source for Shifted<ENTRY, MOVED> {
             let (low, high) = (shuffled(&ends.planes[0], 0, index), shuffled(&ends.planes[1], 0, index));
             let zero = _mm256_setzero_si256();
             [
-                shifted::<ENTRY, MOVED>(
-                    ends,
-                    _mm256_unpacklo_epi8(zero, bytes),
-                    _mm256_unpacklo_epi8(low, high),
-                ),
-                shifted::<ENTRY, MOVED>(
-                    ends,
-                    _mm256_unpackhi_epi8(zero, bytes),
-                    _mm256_unpackhi_epi8(low, high),
-                ),
+                shifted::<B, MOVED>(ends, _mm256_unpacklo_epi8(zero, bytes), _mm256_unpacklo_epi8(low, high)),
+                shifted::<B, MOVED>(ends, _mm256_unpackhi_epi8(zero, bytes), _mm256_unpackhi_epi8(low, high)),
             ]
         }
     }
@@ -169,11 +169,7 @@ impl<const ENTRY: u8, const MOVED: bool> Source for Shifted<ENTRY, MOVED> {
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
-unsafe fn shifted<const ENTRY: u8, const MOVED: bool>(
-    ends: &Ends,
-    codes: __m256i,
-    found: __m256i,
-) -> __m256i {
+unsafe fn shifted<B: Beyond, const MOVED: bool>(ends: &Ends, codes: __m256i, found: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
         let line = if MOVED {
@@ -184,17 +180,21 @@ unsafe fn shifted<const ENTRY: u8, const MOVED: bool>(
             codes
         };
         let word = _mm256_add_epi16(line, found);
-        if ENTRY == NONE { _mm256_add_epi16(word, _mm256_set1_epi16(ends.addend as i16)) } else { word }
+        if B::ENTRY == Entry::None {
+            _mm256_add_epi16(word, _mm256_set1_epi16(ends.addend as i16))
+        } else {
+            word
+        }
     }
 }
 
-impl<const TOP: u8> Source for Linear<TOP> {
+impl<T: TopBit> Source for Linear<T> {
     type Data = Line;
     #[inline(always)]
     unsafe fn words(line: &Line, bytes: __m256i) -> [__m256i; 2] {
         // SAFETY: the caller has the features.
         unsafe {
-            let highest = splat(if TOP == MAGNITUDE { 0xFF } else { 0x7F });
+            let highest = splat(if T::TOP == Top::Magnitude { 0xFF } else { 0x7F });
             let magnitude = _mm256_and_si256(bytes, highest);
             // From 16 on the top bit is set, and nothing found.
             let from_zero = _mm256_adds_epu8(magnitude, splat(0x70));
@@ -203,7 +203,7 @@ impl<const TOP: u8> Source for Linear<TOP> {
             let from_highest = _mm256_adds_epu8(_mm256_xor_si256(magnitude, highest), splat(0x70));
             low = _mm256_xor_si256(low, shuffled(&line.high[0], 0, from_highest));
             high = _mm256_xor_si256(high, shuffled(&line.high[1], 0, from_highest));
-            if TOP != MAGNITUDE {
+            if T::TOP != Top::Magnitude {
                 high = _mm256_xor_si256(high, _mm256_xor_si256(bytes, magnitude));
             }
             let zero = _mm256_setzero_si256();

@@ -5,15 +5,30 @@
 
 use super::{shapes::put, *};
 
-/// Negative values stay.
-pub(super) const SIGNED: u8 = 0;
-/// Negative values become 0.
-pub(super) const CLAMPED: u8 = 1;
-pub(super) const UNSIGNED: u8 = 2;
-/// bool: any byte but 0 is 1.
-pub(super) const TRUTH: u8 = 3;
-/// Exponents from the first byte of the table on are at least those of 1.
-pub(super) const ROUNDED: u8 = 4;
+/// What is extended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extended {
+    /// int8.
+    Signed,
+    /// int8 whose negative values become 0.
+    Clamped,
+    /// uint8.
+    Unsigned,
+    /// bool: any byte but 0 is 1.
+    Truth,
+    /// The powers of two of exponents: those from the first byte of the table on are at least 1.
+    Rounded,
+}
+
+typed! {
+    /// An [`Extended`] as a parameter of kernels.
+    trait Extend { SOURCE: Extended }
+    SignedBytes = Extended::Signed;
+    ClampedBytes = Extended::Clamped;
+    UnsignedBytes = Extended::Unsigned;
+    TruthBytes = Extended::Truth;
+    RoundedBytes = Extended::Rounded;
+}
 
 /// A target of more than a byte.
 pub(super) trait Wide {
@@ -26,7 +41,7 @@ pub(super) trait Wide {
     /// # Safety
     ///
     /// The CPU has the features of the kernel, and as many elements are writable.
-    unsafe fn emit<const FROM: u8>(bytes: __m128i, dst: *mut u8);
+    unsafe fn emit<E: Extend>(bytes: __m128i, dst: *mut u8);
 }
 
 pub(super) struct I16;
@@ -39,7 +54,7 @@ pub(super) struct F64;
 pub(super) struct C64;
 pub(super) struct C128;
 /// Integers that are powers of two: of `BYTES`.
-pub(super) struct Powers<const BYTES: usize, const OVERFLOW: u8>;
+pub(super) struct Powers<const BYTES: usize, O: Overflows>(PhantomData<O>);
 
 /// 1 for what is not 0, of bytes with zeros above them.
 #[inline(always)]
@@ -53,13 +68,13 @@ unsafe fn first_bit(bytes: __m256i) -> __m256i {
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn words<const FROM: u8>(bytes: __m128i, one: i16) -> __m256i {
+unsafe fn words<E: Extend>(bytes: __m128i, one: i16) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        match FROM {
-            SIGNED => _mm256_cvtepi8_epi16(bytes),
-            TRUTH if one == 1 => first_bit(_mm256_cvtepu8_epi16(bytes)),
-            TRUTH => {
+        match E::SOURCE {
+            Extended::Signed => _mm256_cvtepi8_epi16(bytes),
+            Extended::Truth if one == 1 => first_bit(_mm256_cvtepu8_epi16(bytes)),
+            Extended::Truth => {
                 let nonzero = _mm256_cmpgt_epi16(_mm256_cvtepu8_epi16(bytes), _mm256_setzero_si256());
                 _mm256_and_si256(nonzero, _mm256_set1_epi16(one))
             }
@@ -70,13 +85,13 @@ unsafe fn words<const FROM: u8>(bytes: __m128i, one: i16) -> __m256i {
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn dwords<const FROM: u8>(bytes: __m128i, one: i32) -> __m256i {
+unsafe fn dwords<E: Extend>(bytes: __m128i, one: i32) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        match FROM {
-            SIGNED => _mm256_cvtepi8_epi32(bytes),
-            TRUTH if one == 1 => first_bit(_mm256_cvtepu8_epi32(bytes)),
-            TRUTH => {
+        match E::SOURCE {
+            Extended::Signed => _mm256_cvtepi8_epi32(bytes),
+            Extended::Truth if one == 1 => first_bit(_mm256_cvtepu8_epi32(bytes)),
+            Extended::Truth => {
                 let nonzero = _mm256_cmpgt_epi32(_mm256_cvtepu8_epi32(bytes), _mm256_setzero_si256());
                 _mm256_and_si256(nonzero, _mm256_set1_epi32(one))
             }
@@ -87,13 +102,13 @@ unsafe fn dwords<const FROM: u8>(bytes: __m128i, one: i32) -> __m256i {
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn qwords<const FROM: u8>(bytes: __m128i, one: i64) -> __m256i {
+unsafe fn qwords<E: Extend>(bytes: __m128i, one: i64) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        match FROM {
-            SIGNED => _mm256_cvtepi8_epi64(bytes),
-            TRUTH if one == 1 => first_bit(_mm256_cvtepu8_epi64(bytes)),
-            TRUTH => {
+        match E::SOURCE {
+            Extended::Signed => _mm256_cvtepi8_epi64(bytes),
+            Extended::Truth if one == 1 => first_bit(_mm256_cvtepu8_epi64(bytes)),
+            Extended::Truth => {
                 let zero = _mm256_cmpeq_epi64(_mm256_cvtepu8_epi64(bytes), _mm256_setzero_si256());
                 _mm256_andnot_si256(zero, _mm256_set1_epi64x(one))
             }
@@ -103,22 +118,22 @@ unsafe fn qwords<const FROM: u8>(bytes: __m128i, one: i64) -> __m256i {
 }
 
 #[inline(always)]
-unsafe fn floats<const FROM: u8>(bytes: __m128i) -> __m256i {
+unsafe fn floats<E: Extend>(bytes: __m128i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        let x = dwords::<FROM>(bytes, 1_f32.to_bits() as i32);
-        if FROM == TRUTH { x } else { _mm256_castps_si256(_mm256_cvtepi32_ps(x)) }
+        let x = dwords::<E>(bytes, 1_f32.to_bits() as i32);
+        if E::SOURCE == Extended::Truth { x } else { _mm256_castps_si256(_mm256_cvtepi32_ps(x)) }
     }
 }
 
 /// An integer is put behind the point of a large number, which is then taken away: the conversion instruction is slower.
 #[inline(always)]
-unsafe fn doubles<const FROM: u8>(bytes: __m128i) -> __m256i {
+unsafe fn doubles<E: Extend>(bytes: __m128i) -> __m256i {
     const LARGE: f64 = (3_u64 << 51) as f64;
     // SAFETY: the caller has the features.
     unsafe {
-        let x = qwords::<FROM>(bytes, 1_f64.to_bits() as i64);
-        if FROM == TRUTH {
+        let x = qwords::<E>(bytes, 1_f64.to_bits() as i64);
+        if E::SOURCE == Extended::Truth {
             return x;
         }
         let x = _mm256_add_epi64(x, _mm256_set1_epi64x(LARGE.to_bits() as i64));
@@ -139,7 +154,7 @@ macro_rules! targets {
             const SIZE: usize = $size;
             const STEP: usize = $step;
             #[inline(always)]
-            unsafe fn emit<const FROM: u8>($bytes: __m128i, $dst: *mut u8) {
+            unsafe fn emit<E: Extend>($bytes: __m128i, $dst: *mut u8) {
                 // SAFETY: as the caller's.
                 unsafe { $emit }
             }
@@ -148,17 +163,17 @@ macro_rules! targets {
 }
 
 targets! {
-    I16, 2, 16, |bytes, dst| { put(dst, 0, words::<FROM>(bytes, 1)) }
-    I32, 4, 8, |bytes, dst| { put(dst, 0, dwords::<FROM>(bytes, 1)) }
-    I64, 8, 4, |bytes, dst| { put(dst, 0, qwords::<FROM>(bytes, 1)) }
+    I16, 2, 16, |bytes, dst| { put(dst, 0, words::<E>(bytes, 1)) }
+    I32, 4, 8, |bytes, dst| { put(dst, 0, dwords::<E>(bytes, 1)) }
+    I64, 8, 4, |bytes, dst| { put(dst, 0, qwords::<E>(bytes, 1)) }
     F16, 2, 16, |bytes, dst| {
-        if FROM == TRUTH {
-            return put(dst, 0, words::<FROM>(bytes, 0x3C00));
+        if E::SOURCE == Extended::Truth {
+            return put(dst, 0, words::<E>(bytes, 0x3C00));
         }
         // 2^16 times the integers have the exponents of float32 of which the lower five bits are those of float16. The sign
         // and the upper three of a float32 are shifted out, and zero stays zero.
-        let (even, odd, sign) = if FROM == SIGNED {
-            let x = words::<FROM>(bytes, 0);
+        let (even, odd, sign) = if E::SOURCE == Extended::Signed {
+            let x = words::<E>(bytes, 0);
             let odd = _mm256_and_si256(x, _mm256_set1_epi32(-1 << 16));
             (_mm256_slli_epi32::<16>(x), odd, _mm256_and_si256(x, _mm256_set1_epi16(i16::MIN)))
         } else {
@@ -168,38 +183,38 @@ targets! {
         let even = _mm256_srli_epi32::<13>(_mm256_castps_si256(_mm256_cvtepi32_ps(even)));
         let odd = _mm256_slli_epi32::<3>(_mm256_castps_si256(_mm256_cvtepi32_ps(odd)));
         let magnitude = _mm256_blend_epi16::<0b1010_1010>(even, odd);
-        put(dst, 0, if FROM == SIGNED { _mm256_or_si256(magnitude, sign) } else { magnitude });
+        put(dst, 0, if E::SOURCE == Extended::Signed { _mm256_or_si256(magnitude, sign) } else { magnitude });
     }
     BF16, 2, 16, |bytes, dst| {
-        if FROM == TRUTH {
-            put(dst, 0, words::<FROM>(bytes, 0x3F80));
+        if E::SOURCE == Extended::Truth {
+            put(dst, 0, words::<E>(bytes, 0x3F80));
         } else {
-            put(dst, 0, brains::<FROM>(bytes));
+            put(dst, 0, brains::<E>(bytes));
         }
     }
-    F32, 4, 8, |bytes, dst| { put(dst, 0, floats::<FROM>(bytes)) }
-    F64, 8, 4, |bytes, dst| { put(dst, 0, doubles::<FROM>(bytes)) }
+    F32, 4, 8, |bytes, dst| { put(dst, 0, floats::<E>(bytes)) }
+    F64, 8, 4, |bytes, dst| { put(dst, 0, doubles::<E>(bytes)) }
     // Imaginary parts are zeros between the bytes.
     C64, 8, 8, |bytes, dst| {
         let pairs = _mm_unpacklo_epi8(bytes, _mm_setzero_si128());
-        put(dst, 0, floats::<FROM>(pairs));
-        put(dst, 1, floats::<FROM>(upper(pairs)));
+        put(dst, 0, floats::<E>(pairs));
+        put(dst, 1, floats::<E>(upper(pairs)));
     }
     C128, 16, 4, |bytes, dst| {
         let pairs = _mm_unpacklo_epi8(bytes, _mm_setzero_si128());
-        put(dst, 0, doubles::<FROM>(pairs));
-        put(dst, 1, doubles::<FROM>(_mm_srli_si128::<4>(pairs)));
+        put(dst, 0, doubles::<E>(pairs));
+        put(dst, 1, doubles::<E>(_mm_srli_si128::<4>(pairs)));
     }
 }
 
 /// bfloat16: the upper half of a float32.
 #[inline(always)]
-unsafe fn brains<const FROM: u8>(bytes: __m128i) -> __m256i {
+unsafe fn brains<E: Extend>(bytes: __m128i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        let [even, odd] = if FROM == SIGNED {
+        let [even, odd] = if E::SOURCE == Extended::Signed {
             // By products with 1 and 0.
-            let x = words::<FROM>(bytes, 0);
+            let x = words::<E>(bytes, 0);
             [_mm256_madd_epi16(x, _mm256_set1_epi32(1)), _mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16))]
         } else {
             even_and_odd::<0>(bytes)
@@ -236,13 +251,13 @@ unsafe fn even_and_odd<const AT: usize>(bytes: __m128i) -> [__m256i; 2] {
 
 macro_rules! powers {
     ($($bytes:literal, $step:literal, $lanes:ident;)*) => {$(
-        impl<const OVERFLOW: u8> Wide for Powers<$bytes, OVERFLOW> {
+        impl<O: Overflows> Wide for Powers<$bytes, O> {
             const SIZE: usize = $bytes;
             const STEP: usize = $step;
             #[inline(always)]
-            unsafe fn emit<const FROM: u8>(bytes: __m128i, dst: *mut u8) {
+            unsafe fn emit<E: Extend>(bytes: __m128i, dst: *mut u8) {
                 // SAFETY: as the caller's.
-                unsafe { put(dst, 0, $lanes::<OVERFLOW>(bytes)) }
+                unsafe { put(dst, 0, $lanes::<O>(bytes)) }
             }
         }
     )*};
@@ -254,22 +269,22 @@ powers! {
 }
 
 /// The lowest exponent field whose power of two is out of range of an integer of so many bits, and the largest integer.
-const fn end<const OVERFLOW: u8>(bits: u32) -> (i32, u64) {
-    let bits = bits - (OVERFLOW == shapes::SIGNED) as u32;
+const fn end<O: Overflows>(bits: u32) -> (i32, u64) {
+    let bits = bits - matches!(O::OVERFLOW, Overflow::Signed) as u32;
     (127 + bits as i32, u64::MAX >> (64 - bits))
 }
 
 // Shifts by less than 0 or too many give 0: fractions, what wraps, and NaN, which counts as 2^128.
 
 #[inline(always)]
-unsafe fn power_qwords<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
-    let (end, max) = const { end::<OVERFLOW>(64) };
+unsafe fn power_qwords<O: Overflows>(bytes: __m128i) -> __m256i {
+    let (end, max) = const { end::<O>(64) };
     // SAFETY: the caller has the features.
     unsafe {
         let field = _mm256_cvtepu8_epi64(bytes);
         let places = _mm256_sub_epi64(field, _mm256_set1_epi64x(127));
         let power = _mm256_sllv_epi64(_mm256_set1_epi64x(1), places);
-        if OVERFLOW == shapes::WRAP {
+        if O::OVERFLOW == Overflow::Wrap {
             return power;
         }
         let above = _mm256_cmpgt_epi64(field, _mm256_set1_epi64x(end as i64 - 1));
@@ -279,21 +294,21 @@ unsafe fn power_qwords<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
 }
 
 #[inline(always)]
-unsafe fn power_dwords<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
+unsafe fn power_dwords<O: Overflows>(bytes: __m128i) -> __m256i {
     // SAFETY: as the caller's.
-    unsafe { power_of::<OVERFLOW>(bytes, 32) }
+    unsafe { power_of::<O>(bytes, 32) }
 }
 
 /// In 32-bit lanes for integers of up to 32 bits.
 #[inline(always)]
-unsafe fn power_of<const OVERFLOW: u8>(bytes: __m128i, bits: u32) -> __m256i {
-    let (end, max) = end::<OVERFLOW>(bits);
+unsafe fn power_of<O: Overflows>(bytes: __m128i, bits: u32) -> __m256i {
+    let (end, max) = end::<O>(bits);
     // SAFETY: the caller has the features.
     unsafe {
         let field = _mm256_cvtepu8_epi32(bytes);
         let places = _mm256_sub_epi32(field, _mm256_set1_epi32(127));
         let power = _mm256_sllv_epi32(_mm256_set1_epi32(1), places);
-        if OVERFLOW == shapes::WRAP {
+        if O::OVERFLOW == Overflow::Wrap {
             return power;
         }
         let above = _mm256_cmpgt_epi32(field, _mm256_set1_epi32(end - 1));
@@ -303,12 +318,12 @@ unsafe fn power_of<const OVERFLOW: u8>(bytes: __m128i, bits: u32) -> __m256i {
 }
 
 #[inline(always)]
-unsafe fn power_words<const OVERFLOW: u8>(bytes: __m128i) -> __m256i {
+unsafe fn power_words<O: Overflows>(bytes: __m128i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
         let low = _mm256_set1_epi32(0xFFFF);
-        let a = _mm256_and_si256(power_of::<OVERFLOW>(bytes, 16), low);
-        let b = _mm256_and_si256(power_of::<OVERFLOW>(upper(bytes), 16), low);
+        let a = _mm256_and_si256(power_of::<O>(bytes, 16), low);
+        let b = _mm256_and_si256(power_of::<O>(upper(bytes), 16), low);
         _mm256_permute4x64_epi64::<0b11_01_10_00>(_mm256_packus_epi32(a, b))
     }
 }
@@ -317,7 +332,7 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    pub(super) unsafe fn widen<W: Wide, E: Extend>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more.
         unsafe {
             let step = |i: usize| {
@@ -327,16 +342,16 @@ avx2_fn! {
                     8 => _mm_loadl_epi64(from.cast()),
                     _ => _mm_cvtsi32_si128(from.cast::<i32>().read_unaligned()),
                 };
-                let limited = match FROM {
-                    CLAMPED => _mm_max_epi8(bytes, _mm_setzero_si128()),
-                    ROUNDED => {
+                let limited = match E::SOURCE {
+                    Extended::Clamped => _mm_max_epi8(bytes, _mm_setzero_si128()),
+                    Extended::Rounded => {
                         let least = _mm_set1_epi8(*data.table as i8);
                         let is_one = _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes);
                         _mm_max_epu8(bytes, _mm_and_si128(is_one, _mm_set1_epi8(127)))
                     }
                     _ => bytes,
                 };
-                W::emit::<FROM>(limited, dst.add(i * W::SIZE));
+                W::emit::<E>(limited, dst.add(i * W::SIZE));
             };
             let mut i = 0;
             // Often there is so little to do that the loop itself counts.
@@ -353,7 +368,7 @@ avx2_fn! {
             } else if i > 0 {
                 step(n - W::STEP);
             } else {
-                padded(Avx2::new_unchecked(), widen::<W, FROM>, W::STEP, 1, W::SIZE, src, dst, n, data);
+                padded(Avx2::new_unchecked(), widen::<W, E>, W::STEP, 1, W::SIZE, src, dst, n, data);
             }
         }
     }

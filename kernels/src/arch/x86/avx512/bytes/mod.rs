@@ -15,16 +15,20 @@ mod shapes;
 mod tables;
 mod widen;
 
-use crate::arch::native::intrinsics::*;
+use crate::arch::{
+    native::intrinsics::*,
+    x86::{ClampSigned, ClampUnsigned, Overflow, Overflows, Wrap},
+};
 use crate::{
     data::Data,
     dtype::{DType, Spec},
-    format::Format,
+    format::{Format, typed},
     lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
     storage::Encoding,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::Made,
 };
+use core::marker::PhantomData;
 use loads::{Bytes, Load, Packed};
 use lookup::{T64, T128, T256};
 use planes::{Direct, Exponent, Fnuz, Planes, Signed, Truth, Twos};
@@ -78,18 +82,17 @@ enum WideShape {
     C64,
     F64,
     C128,
-    /// The answer to overflow: [`shapes::WRAP`] and its like.
-    I32(u8),
-    I64(u8),
+    I32(Overflow),
+    I64(Overflow),
 }
 
 impl Wide {
     /// `None`: integers of 16 bits, whose words are their own.
     const fn of(to: DType, saturate: bool) -> Option<Wide> {
         let overflow = match to.spec() {
-            _ if !saturate => shapes::WRAP,
-            Spec::Int { signed: true, .. } => shapes::SIGNED,
-            _ => shapes::UNSIGNED,
+            _ if !saturate => Overflow::Wrap,
+            Spec::Int { signed: true, .. } => Overflow::Signed,
+            _ => Overflow::Unsigned,
         };
         let (shape, results) = match to {
             DType::Int16 | DType::UInt16 => return None,
@@ -127,16 +130,15 @@ const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> Ker
 
 /// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
 const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
-    use shapes::{SIGNED, UNSIGNED, WRAP};
     match shape {
         WideShape::F64 => run::<L, Q, F64, E, 2>,
         WideShape::C128 => run::<L, Q, C128, E, 2>,
-        WideShape::I32(WRAP) => run::<L, Q, I32<WRAP>, E, 2>,
-        WideShape::I32(SIGNED) => run::<L, Q, I32<SIGNED>, E, 2>,
-        WideShape::I32(_) => run::<L, Q, I32<UNSIGNED>, E, 2>,
-        WideShape::I64(WRAP) => run::<L, Q, I64<WRAP>, E, 2>,
-        WideShape::I64(SIGNED) => run::<L, Q, I64<SIGNED>, E, 2>,
-        WideShape::I64(_) => run::<L, Q, I64<UNSIGNED>, E, 2>,
+        WideShape::I32(Overflow::Wrap) => run::<L, Q, I32<Wrap>, E, 2>,
+        WideShape::I32(Overflow::Signed) => run::<L, Q, I32<ClampSigned>, E, 2>,
+        WideShape::I32(Overflow::Unsigned) => run::<L, Q, I32<ClampUnsigned>, E, 2>,
+        WideShape::I64(Overflow::Wrap) => run::<L, Q, I64<Wrap>, E, 2>,
+        WideShape::I64(Overflow::Signed) => run::<L, Q, I64<ClampSigned>, E, 2>,
+        WideShape::I64(Overflow::Unsigned) => run::<L, Q, I64<ClampUnsigned>, E, 2>,
         WideShape::W16 | WideShape::F32 | WideShape::C64 => run::<L, Q, W16, E, 2>,
     }
 }
@@ -258,25 +260,28 @@ pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16;
 
 /// The kernels that extend or narrow integers of a byte.
 const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
-    use widen::{CLAMPED, SIGNED, SIGNED_4, TRUTH, UNSIGNED, UNSIGNED_4, Wide, widen as run};
-    const fn of<W: Wide>(from: u8) -> KernelFn {
+    use widen::{
+        ClampedBytes, Extended, SignedBytes, SignedNibbles, TruthBytes, UnsignedBytes, UnsignedNibbles, Wide,
+        widen as run,
+    };
+    const fn of<W: Wide>(from: Extended) -> KernelFn {
         match from {
-            SIGNED => run::<W, SIGNED>,
-            CLAMPED => run::<W, CLAMPED>,
-            UNSIGNED => run::<W, UNSIGNED>,
-            SIGNED_4 => run::<W, SIGNED_4>,
-            UNSIGNED_4 => run::<W, UNSIGNED_4>,
-            _ => run::<W, TRUTH>,
+            Extended::Signed => run::<W, SignedBytes>,
+            Extended::Clamped => run::<W, ClampedBytes>,
+            Extended::Unsigned => run::<W, UnsignedBytes>,
+            Extended::Signed4 => run::<W, SignedNibbles>,
+            Extended::Unsigned4 => run::<W, UnsignedNibbles>,
+            _ => run::<W, TruthBytes>,
         }
     }
     /// Integers that are never out of range.
-    const fn in_range<W: Wide>(from: u8) -> KernelFn {
+    const fn in_range<W: Wide>(from: Extended) -> KernelFn {
         match from {
-            SIGNED => run::<W, SIGNED>,
-            UNSIGNED => run::<W, UNSIGNED>,
-            SIGNED_4 => run::<W, SIGNED_4>,
-            UNSIGNED_4 => run::<W, UNSIGNED_4>,
-            _ => run::<W, TRUTH>,
+            Extended::Signed => run::<W, SignedBytes>,
+            Extended::Unsigned => run::<W, UnsignedBytes>,
+            Extended::Signed4 => run::<W, SignedNibbles>,
+            Extended::Unsigned4 => run::<W, UnsignedNibbles>,
+            _ => run::<W, TruthBytes>,
         }
     }
     if let Some(limits) = lut::limits_of(from, to, saturate) {
@@ -285,12 +290,12 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     }
     let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
     let from = match from {
-        DType::Bool => TRUTH,
-        DType::UInt8 => UNSIGNED,
-        DType::Int8 if loses_sign => CLAMPED,
-        DType::Int8 => SIGNED,
-        DType::UInt4 => UNSIGNED_4,
-        DType::Int4 if !loses_sign => SIGNED_4,
+        DType::Bool => Extended::Truth,
+        DType::UInt8 => Extended::Unsigned,
+        DType::Int8 if loses_sign => Extended::Clamped,
+        DType::Int8 => Extended::Signed,
+        DType::UInt4 => Extended::Unsigned4,
+        DType::Int4 if !loses_sign => Extended::Signed4,
         _ => return None,
     };
     Some(Entry::new(match (to, to.spec()) {
@@ -300,11 +305,11 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (DType::Float32, _) => in_range::<widen::F32>(from),
         (DType::Complex64, _) => in_range::<widen::C64>(from),
         // Those to float64 obey the environment, which is not worth looking at for four bits.
-        _ if matches!(from, SIGNED_4 | UNSIGNED_4) => return None,
+        _ if matches!(from, Extended::Signed4 | Extended::Unsigned4) => return None,
         (DType::Float64, _) => in_range::<widen::F64>(from),
         (DType::Complex128, _) => in_range::<widen::C128>(from),
-        (DType::Float16, _) if from == TRUTH => run::<widen::F16, TRUTH>,
-        (DType::BFloat16, _) if from == TRUTH => run::<widen::BF16, TRUTH>,
+        (DType::Float16, _) if matches!(from, Extended::Truth) => run::<widen::F16, TruthBytes>,
+        (DType::BFloat16, _) if matches!(from, Extended::Truth) => run::<widen::BF16, TruthBytes>,
         _ => return None,
     }))
 }

@@ -106,16 +106,9 @@ pub(super) struct F64;
 /// The same as the real part of a complex number.
 pub(super) struct C128;
 /// 32-bit integers of looked up float32.
-pub(super) struct I32<const OVERFLOW: u8>;
+pub(super) struct I32<O: Overflows>(PhantomData<O>);
 /// 64-bit integers of looked up float32.
-pub(super) struct I64<const OVERFLOW: u8>;
-
-/// No result is out of range.
-pub(super) const WRAP: u8 = 0;
-/// The nearest end of the range of signed integers.
-pub(super) const SIGNED: u8 = 1;
-/// The nearest end of the range of unsigned integers.
-pub(super) const UNSIGNED: u8 = 2;
+pub(super) struct I64<O: Overflows>(PhantomData<O>);
 
 impl Shape<1> for W8 {
     const BITS: u32 = 8;
@@ -197,29 +190,29 @@ macro_rules! through_dwords {
 
 through_dwords! {
     F32, 4, fours(4), |sink, i, x| { sink.put(i, x) }
-    I32<WRAP>, 4, fours(4), |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
-    I32<SIGNED>, 4, fours(4), |sink, i, x| {
+    I32<Wrap>, 4, fours(4), |sink, i, x| { sink.put(i, _mm512_cvttps_epi32(_mm512_castsi512_ps(x))) }
+    I32<ClampSigned>, 4, fours(4), |sink, i, x| {
         let x = _mm512_castsi512_ps(x);
         let above = _mm512_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm512_set1_ps(2_147_483_648.0));
         let max = _mm512_set1_epi32(i32::MAX);
         sink.put(i, _mm512_mask_mov_epi32(_mm512_cvttps_epi32(x), above, max));
     }
     // What is above the range is all ones for the instruction, too.
-    I32<UNSIGNED>, 4, fours(4), |sink, i, x| {
+    I32<ClampUnsigned>, 4, fours(4), |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         sink.put(i, _mm512_cvttps_epu32(x));
     }
-    I64<WRAP>, 8, fours(4), |sink, i, x| {
+    I64<Wrap>, 8, fours(4), |sink, i, x| {
         let [a, b] = halves(x);
         sink.put(2 * i, _mm512_cvttps_epi64(a));
         sink.put(2 * i + 1, _mm512_cvttps_epi64(b));
     }
-    I64<SIGNED>, 8, fours(4), |sink, i, x| {
+    I64<ClampSigned>, 8, fours(4), |sink, i, x| {
         let [a, b] = halves(x);
         sink.put(2 * i, saturated(a));
         sink.put(2 * i + 1, saturated(b));
     }
-    I64<UNSIGNED>, 8, fours(4), |sink, i, x| {
+    I64<ClampUnsigned>, 8, fours(4), |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         let [a, b] = halves(_mm512_castps_si512(x));
         sink.put(2 * i, _mm512_cvttps_epu64(a));

@@ -4,17 +4,33 @@
 
 use super::{shapes::first, *};
 
-/// Negative values stay.
-pub(super) const SIGNED: u8 = 0;
-/// Negative values become 0.
-pub(super) const CLAMPED: u8 = 1;
-pub(super) const UNSIGNED: u8 = 2;
-/// bool: any byte but 0 is 1.
-pub(super) const TRUTH: u8 = 3;
+/// What is extended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Extended {
+    /// int8.
+    Signed,
+    /// int8 whose negative values become 0.
+    Clamped,
+    /// uint8.
+    Unsigned,
+    /// bool: any byte but 0 is 1.
+    Truth,
+    /// int4, a byte each, whose upper bits do not count.
+    Signed4,
+    /// uint4, a byte each, whose upper bits do not count.
+    Unsigned4,
+}
 
-/// int4 and uint4, a byte each, whose upper bits do not count.
-pub(super) const SIGNED_4: u8 = 4;
-pub(super) const UNSIGNED_4: u8 = 5;
+typed! {
+    /// An [`Extended`] as a parameter of kernels.
+    trait Extend { SOURCE: Extended }
+    SignedBytes = Extended::Signed;
+    ClampedBytes = Extended::Clamped;
+    UnsignedBytes = Extended::Unsigned;
+    TruthBytes = Extended::Truth;
+    SignedNibbles = Extended::Signed4;
+    UnsignedNibbles = Extended::Unsigned4;
+}
 
 /// A target of more than a byte.
 pub(super) trait Wide {
@@ -27,7 +43,7 @@ pub(super) trait Wide {
     /// # Safety
     ///
     /// The CPU has the features of the kernel, and the sink is good for the vectors.
-    unsafe fn emit<const FROM: u8>(bytes: __m256i, sink: impl shapes::Sink);
+    unsafe fn emit<E: Extend>(bytes: __m256i, sink: impl shapes::Sink);
 }
 
 pub(super) struct I16;
@@ -42,12 +58,12 @@ pub(super) struct C128;
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn words<const FROM: u8>(bytes: __m256i, one: i16) -> __m512i {
+unsafe fn words<E: Extend>(bytes: __m256i, one: i16) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
-        match FROM {
-            SIGNED | SIGNED_4 => _mm512_cvtepi8_epi16(bytes),
-            TRUTH => {
+        match E::SOURCE {
+            Extended::Signed | Extended::Signed4 => _mm512_cvtepi8_epi16(bytes),
+            Extended::Truth => {
                 let x = _mm512_cvtepu8_epi16(bytes);
                 _mm512_maskz_set1_epi16(_mm512_test_epi16_mask(x, x), one)
             }
@@ -58,13 +74,13 @@ unsafe fn words<const FROM: u8>(bytes: __m256i, one: i16) -> __m512i {
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn dwords<const FROM: u8>(bytes: __m256i, one: i32) -> __m512i {
+unsafe fn dwords<E: Extend>(bytes: __m256i, one: i32) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
-        match FROM {
-            SIGNED | SIGNED_4 => _mm512_cvtepi8_epi32(bytes),
-            TRUTH => {
+        match E::SOURCE {
+            Extended::Signed | Extended::Signed4 => _mm512_cvtepi8_epi32(bytes),
+            Extended::Truth => {
                 let x = _mm512_cvtepu8_epi32(bytes);
                 _mm512_maskz_set1_epi32(_mm512_test_epi32_mask(x, x), one)
             }
@@ -75,13 +91,13 @@ unsafe fn dwords<const FROM: u8>(bytes: __m256i, one: i32) -> __m512i {
 
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
-unsafe fn qwords<const FROM: u8>(bytes: __m256i, one: i64) -> __m512i {
+unsafe fn qwords<E: Extend>(bytes: __m256i, one: i64) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
-        match FROM {
-            SIGNED | SIGNED_4 => _mm512_cvtepi8_epi64(bytes),
-            TRUTH => {
+        match E::SOURCE {
+            Extended::Signed | Extended::Signed4 => _mm512_cvtepi8_epi64(bytes),
+            Extended::Truth => {
                 let x = _mm512_cvtepu8_epi64(bytes);
                 _mm512_maskz_set1_epi64(_mm512_test_epi64_mask(x, x), one)
             }
@@ -91,22 +107,22 @@ unsafe fn qwords<const FROM: u8>(bytes: __m256i, one: i64) -> __m512i {
 }
 
 #[inline(always)]
-unsafe fn floats<const FROM: u8>(bytes: __m256i) -> __m512i {
+unsafe fn floats<E: Extend>(bytes: __m256i) -> __m512i {
     // SAFETY: the caller has the features.
     unsafe {
-        let x = dwords::<FROM>(bytes, 1_f32.to_bits() as i32);
-        if FROM == TRUTH { x } else { _mm512_castps_si512(_mm512_cvtepi32_ps(x)) }
+        let x = dwords::<E>(bytes, 1_f32.to_bits() as i32);
+        if E::SOURCE == Extended::Truth { x } else { _mm512_castps_si512(_mm512_cvtepi32_ps(x)) }
     }
 }
 
 /// An integer is put behind the point of a large number, which is then taken away: the conversion instruction is slower.
 #[inline(always)]
-unsafe fn doubles<const FROM: u8>(bytes: __m256i) -> __m512i {
+unsafe fn doubles<E: Extend>(bytes: __m256i) -> __m512i {
     const LARGE: f64 = (3_u64 << 51) as f64;
     // SAFETY: the caller has the features.
     unsafe {
-        let x = qwords::<FROM>(bytes, 1_f64.to_bits() as i64);
-        if FROM == TRUTH {
+        let x = qwords::<E>(bytes, 1_f64.to_bits() as i64);
+        if E::SOURCE == Extended::Truth {
             return x;
         }
         let x = _mm512_add_epi64(x, _mm512_set1_epi64(LARGE.to_bits() as i64));
@@ -120,7 +136,7 @@ macro_rules! targets {
             const SIZE: usize = $size;
             const LANES: usize = $lanes;
             #[inline(always)]
-            unsafe fn emit<const FROM: u8>($bytes: __m256i, $sink: impl shapes::Sink) {
+            unsafe fn emit<E: Extend>($bytes: __m256i, $sink: impl shapes::Sink) {
                 // SAFETY: as the caller's.
                 unsafe { $emit }
             }
@@ -129,17 +145,17 @@ macro_rules! targets {
 }
 
 targets! {
-    I16, 2, 32, |bytes, sink| { sink.put(0, words::<FROM>(bytes, 1)) }
+    I16, 2, 32, |bytes, sink| { sink.put(0, words::<E>(bytes, 1)) }
     // Only for bool.
-    F16, 2, 32, |bytes, sink| { sink.put(0, words::<FROM>(bytes, 0x3C00)) }
-    BF16, 2, 32, |bytes, sink| { sink.put(0, words::<FROM>(bytes, 0x3F80)) }
-    I32, 4, 16, |bytes, sink| { sink.put(0, dwords::<FROM>(bytes, 1)) }
-    I64, 8, 8, |bytes, sink| { sink.put(0, qwords::<FROM>(bytes, 1)) }
-    F32, 4, 16, |bytes, sink| { sink.put(0, floats::<FROM>(bytes)) }
-    F64, 8, 8, |bytes, sink| { sink.put(0, doubles::<FROM>(bytes)) }
+    F16, 2, 32, |bytes, sink| { sink.put(0, words::<E>(bytes, 0x3C00)) }
+    BF16, 2, 32, |bytes, sink| { sink.put(0, words::<E>(bytes, 0x3F80)) }
+    I32, 4, 16, |bytes, sink| { sink.put(0, dwords::<E>(bytes, 1)) }
+    I64, 8, 8, |bytes, sink| { sink.put(0, qwords::<E>(bytes, 1)) }
+    F32, 4, 16, |bytes, sink| { sink.put(0, floats::<E>(bytes)) }
+    F64, 8, 8, |bytes, sink| { sink.put(0, doubles::<E>(bytes)) }
     C64, 8, 16, |bytes, sink| {
         // Every other lane zero.
-        let x = floats::<FROM>(bytes);
+        let x = floats::<E>(bytes);
         let first = _mm512_setr_epi32(0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0);
         let second = _mm512_setr_epi32(8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15, 0);
         sink.put(0, _mm512_maskz_permutexvar_epi32(0x5555, first, x));
@@ -148,20 +164,20 @@ targets! {
     C128, 16, 8, |bytes, sink| {
         // The imaginary parts are zeros between the bytes.
         let pairs = _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), _mm_setzero_si128());
-        sink.put(0, doubles::<FROM>(_mm256_castsi128_si256(pairs)));
-        sink.put(1, doubles::<FROM>(_mm256_castsi128_si256(_mm_unpackhi_epi64(pairs, pairs))));
+        sink.put(0, doubles::<E>(_mm256_castsi128_si256(pairs)));
+        sink.put(1, doubles::<E>(_mm256_castsi128_si256(_mm_unpackhi_epi64(pairs, pairs))));
     }
 }
 
 /// Bytes that hold the values of their elements.
 #[inline(always)]
-unsafe fn limited<const FROM: u8>(bytes: __m256i) -> __m256i {
+unsafe fn limited<E: Extend>(bytes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
-        match FROM {
-            CLAMPED => _mm256_max_epi8(bytes, _mm256_setzero_si256()),
-            UNSIGNED_4 => _mm256_and_si256(bytes, _mm256_set1_epi8(15)),
-            SIGNED_4 => {
+        match E::SOURCE {
+            Extended::Clamped => _mm256_max_epi8(bytes, _mm256_setzero_si256()),
+            Extended::Unsigned4 => _mm256_and_si256(bytes, _mm256_set1_epi8(15)),
+            Extended::Signed4 => {
                 let values = _mm_setr_epi8(0, 1, 2, 3, 4, 5, 6, 7, -8, -7, -6, -5, -4, -3, -2, -1);
                 let low = _mm256_and_si256(bytes, _mm256_set1_epi8(15));
                 _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(values), low)
@@ -175,7 +191,7 @@ avx512_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    pub(super) unsafe fn widen<W: Wide, const FROM: u8>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
+    pub(super) unsafe fn widen<W: Wide, E: Extend>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
         // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
         // elements.
         unsafe {
@@ -187,12 +203,12 @@ avx512_fn! {
                     16 => _mm256_castsi128_si256(_mm_loadu_si128(from.cast())),
                     _ => _mm256_castsi128_si256(_mm_loadl_epi64(from.cast())),
                 };
-                W::emit::<FROM>(limited::<FROM>(bytes), shapes::Whole(dst.add(i * W::SIZE)));
+                W::emit::<E>(limited::<E>(bytes), shapes::Whole(dst.add(i * W::SIZE)));
                 i += W::LANES;
             }
             if i < n {
                 let bytes = _mm256_maskz_loadu_epi8(first(n - i) as u32, src.add(i).cast());
-                W::emit::<FROM>(limited::<FROM>(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
+                W::emit::<E>(limited::<E>(bytes), shapes::Part(dst.add(i * W::SIZE), (n - i) * W::SIZE));
             }
         }
     }
