@@ -29,7 +29,9 @@ pub use detector::LossDetector;
 pub(crate) use exactness::{Differs, Digits, Fraction, LossTest, Low, Never, Residue, Rounds, Test, Within};
 pub(crate) use lane::Lane;
 pub(crate) use loops::{Loops, MayLoseFn, TestFn, always_may_lose, define_loops, may_lose, pick_loops, test};
-pub(crate) use loss_tests::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, LossTests, OVER, Shape};
+pub(crate) use loss_tests::{
+    Bits, Bounds, Ends, EndsAndOne, LossTests, One, Over, Shape, Tested, Three, Two,
+};
 pub use run::Lost;
 pub(crate) use run::Sought;
 

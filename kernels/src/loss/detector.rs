@@ -4,7 +4,7 @@ use super::{
     Loss,
     exactness::Rounds,
     loops::{Loops, MayLoseFn},
-    loss_tests::{InRange, LossTests, Shape},
+    loss_tests::{Form, InRange, LossTests, Shape},
     ranges::{MOST, Ranges},
 };
 use crate::{
@@ -75,14 +75,19 @@ impl LossDetector {
             }
             _ => ranges,
         };
-        let (how, candidates) = may_lose.candidates(s, d, rounds.how);
+        let (form, candidates) = may_lose.candidates(s, d, rounds.how);
         let width = s.alignment();
-        let shape = Shape { width, pairs, ranges: how, exactness: rounds.how };
+        let shape = Shape { width, pairs, form, exactness: rounds.how };
         let loops = kernel.token().loops()(shape);
         let results = match all.result_of_loss(s, d, rules, labelled) {
             // The imaginary parts of real numbers are zero.
             Some(code) if !inexact && to == Encoding::new(d) && is_complex(s) == is_complex(d) => {
-                let shape = Shape { width: d.alignment(), pairs: false, ranges: 1, exactness: Rounds::Never };
+                let shape = Shape {
+                    width: d.alignment(),
+                    pairs: false,
+                    form: Form::Ranges(1),
+                    exactness: Rounds::Never,
+                };
                 let mut candidates = [InRange::default(); MOST];
                 candidates[0] = code;
                 let tests = LossTests { ranges: candidates, candidates, magnitude: 0, exactness: [0; 4] };

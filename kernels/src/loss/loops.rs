@@ -14,7 +14,7 @@
 use super::{
     exactness::{LossTest, Residue, Rounds, Test, Within},
     lane::Lane,
-    loss_tests::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, LossCounts, LossTests, OVER, Shape},
+    loss_tests::{Form, InRange, LossCounts, LossTests, Shape, Tested},
     ranges::MOST,
 };
 use crate::{fpenv, machine::BLOCK_BYTES};
@@ -60,7 +60,7 @@ const IMAGINARY: u64 = 2;
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
 #[inline(always)]
-pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS: bool>(
+pub(crate) fn may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
     tests: &LossTests,
     first: usize,
     src: &[u8],
@@ -76,35 +76,35 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS:
     let back = if E::LOOKS_BACK { back } else { src };
     let mut residues = L::ZERO;
     // The least difference of each range; or the extremes, which begin with what is inside.
-    let mut least = match RANGES {
-        ENDS | BITS | OVER => [L::ZERO; 3],
-        ENDS_AND_ONE => [L::ZERO, L::ZERO, L::from_word(u64::MAX)],
-        BOUNDS => candidates.map(|range| range.first),
-        _ => [L::from_word(u64::MAX); 3],
+    let mut least = match F::FORM {
+        Form::Ends | Form::Bits | Form::Over => [L::ZERO; 3],
+        Form::EndsAndOne => [L::ZERO, L::ZERO, L::from_word(u64::MAX)],
+        Form::Bounds => candidates.map(|range| range.first),
+        Form::Ranges(_) => [L::from_word(u64::MAX); 3],
     };
     for (x, back) in src.chunks_exact(step).zip(back.chunks_exact(step)) {
         if PAIRS {
             residues = residues | L::read(&x[L::BYTES..]) & magnitude;
         }
         let (x, back) = (L::read(&x[..L::BYTES]), L::read(&back[..L::BYTES]));
-        match RANGES {
-            ENDS | ENDS_AND_ONE => {
+        match F::FORM {
+            Form::Ends | Form::EndsAndOne => {
                 least[0] = least[0].signed_max(x);
                 least[1] = least[1].max(x);
-                if RANGES == ENDS_AND_ONE {
+                if matches!(F::FORM, Form::EndsAndOne) {
                     least[2] = least[2].min(candidates[2].above_first(x));
                 }
             }
-            BOUNDS => {
+            Form::Bounds => {
                 least[0] = least[0].signed_min(x);
                 least[1] = least[1].signed_max(x);
             }
             // Those inside leave all bits above the number of them zero.
-            BITS => least[0] = least[0] | x.minus(candidates[0].first),
+            Form::Bits => least[0] = least[0] | x.minus(candidates[0].first),
             // Magnitudes have no sign, so that of the difference compares.
-            OVER => least[0] = least[0] | candidates[0].first.minus(x & candidates[0].mask),
-            _ => {
-                for i in 0..RANGES {
+            Form::Over => least[0] = least[0] | candidates[0].first.minus(x & candidates[0].mask),
+            Form::Ranges(count) => {
+                for i in 0..count {
                     least[i] = least[i].min(candidates[i].above_first(x));
                 }
             }
@@ -112,22 +112,22 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS:
         residues = residues | exactness.residue(x, back);
     }
     let within = |i: usize| least[i] < candidates[i].span;
-    let found = match RANGES {
-        ENDS | ENDS_AND_ONE => {
+    let found = match F::FORM {
+        Form::Ends | Form::EndsAndOne => {
             let ends = !least[0].signed_less(candidates[0].first) | (least[1] >= candidates[1].first);
-            ends | (RANGES == ENDS_AND_ONE && within(2))
+            ends | (matches!(F::FORM, Form::EndsAndOne) && within(2))
         }
-        BOUNDS => least[0].signed_less(candidates[0].first) | candidates[1].first.signed_less(least[1]),
-        BITS => least[0] >= candidates[0].span,
-        OVER => least[0].signed_less(L::ZERO),
-        _ => (0..RANGES).fold(false, |any, i| any | within(i)),
+        Form::Bounds => least[0].signed_less(candidates[0].first) | candidates[1].first.signed_less(least[1]),
+        Form::Bits => least[0] >= candidates[0].span,
+        Form::Over => least[0].signed_less(L::ZERO),
+        Form::Ranges(count) => (0..count).fold(false, |any, i| any | within(i)),
     };
     found | (residues != L::ZERO)
 }
 
 /// The scalar loop takes every block for one that may lose: its counts are exact.
 #[inline(always)]
-pub(crate) fn always_may_lose<L: Lane, E: Residue<L>, const RANGES: usize, const PAIRS: bool>(
+pub(crate) fn always_may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
     _: &LossTests,
     _: usize,
     _: &[u8],
@@ -181,7 +181,7 @@ impl Loops {
         // SAFETY: the caller's promise.
         unsafe {
             fpenv::opaque(self.may_lose)(tests, 0, src, back)
-                || (self.at_once..shape.ranges).any(|i| (self.more)(tests, i, src, back))
+                || (self.at_once..shape.form.count()).any(|i| (self.more)(tests, i, src, back))
         }
     }
 
@@ -256,17 +256,17 @@ impl LossCounts {
     }
 }
 
-/// The loops of `$may_lose` and `$test` for lanes and pairs, with a search of its own for each of `$ranges`; the others look for one range after the other.
+/// The loops of `$may_lose` and `$test` for lanes and pairs, with a search of its own for each [`Form`] of `$forms`; the others look for one range after the other.
 macro_rules! pick_loops {
-    ($shape:ident, $lane:ty, $may_lose:ty, $test:ty, $pairs:literal, [$($ranges:expr),*]) => {
+    ($shape:ident, $lane:ty, $may_lose:ty, $test:ty, $pairs:literal, [$($form:ident),*]) => {
         $crate::loss::Loops {
-            may_lose: match $shape.ranges {
-                $(ranges if ranges == $ranges => may_lose_for::<$lane, $may_lose, { $ranges }, $pairs>,)*
-                _ => may_lose_for::<$lane, $may_lose, 1, $pairs>,
+            may_lose: match $shape.form {
+                $(form if form == $form::FORM => may_lose_for::<$lane, $may_lose, $form, $pairs>,)*
+                _ => may_lose_for::<$lane, $may_lose, One, $pairs>,
             },
-            more: may_lose_for::<$lane, Never, 1, $pairs>,
-            at_once: match $shape.ranges {
-                $(ranges if ranges == $ranges => ranges,)*
+            more: may_lose_for::<$lane, Never, One, $pairs>,
+            at_once: match $shape.form {
+                $(form if form == $form::FORM => form.count(),)*
                 _ => 1,
             },
             within: tested::<$lane, Within<$lane>>,
@@ -289,7 +289,7 @@ macro_rules! define_loops {
             unsafe fn may_lose_for<
                 L: crate::loss::Lane,
                 E: crate::loss::Residue<L>,
-                const RANGES: usize,
+                F: crate::loss::Tested,
                 const PAIRS: bool,
             >(
                 tests: &crate::loss::LossTests,
@@ -297,7 +297,7 @@ macro_rules! define_loops {
                 src: &[u8],
                 back: &[u8],
             ) -> bool {
-                crate::loss::$may_lose::<L, E, RANGES, PAIRS>(tests, first, src, back)
+                crate::loss::$may_lose::<L, E, F, PAIRS>(tests, first, src, back)
             }
         }
 
@@ -319,45 +319,45 @@ macro_rules! define_loops {
         #[inline]
         pub(crate) fn loops(shape: crate::loss::Shape) -> crate::loss::Loops {
             use crate::loss::{
-                BITS, BOUNDS, Differs, Digits, ENDS, ENDS_AND_ONE, Fraction, LossTest, Low, Never, OVER,
-                Rounds, Within, pick_loops as pick,
+                Bits, Bounds, Differs, Digits, Ends, EndsAndOne, Fraction, LossTest, Low, Never, One, Over,
+                Rounds, Tested, Three, Two, Within, pick_loops as pick,
             };
             match (shape.width, shape.exactness, shape.pairs) {
-                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [2, 3, BITS]),
+                (1, Rounds::Never, _) => pick!(shape, u8, Never, Never, false, [Two, Three, Bits]),
                 (2, Rounds::Never, _) => {
-                    pick!(shape, u16, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS])
+                    pick!(shape, u16, Never, Never, false, [Two, Ends, EndsAndOne, Bounds, Bits])
                 }
                 (4, Rounds::Never, false) => {
-                    pick!(shape, u32, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS])
+                    pick!(shape, u32, Never, Never, false, [Two, Ends, EndsAndOne, Bounds, Bits])
                 }
                 (_, Rounds::Never, false) => {
-                    pick!(shape, u64, Never, Never, false, [2, ENDS, ENDS_AND_ONE, BOUNDS, BITS, OVER])
+                    pick!(shape, u64, Never, Never, false, [Two, Ends, EndsAndOne, Bounds, Bits, Over])
                 }
-                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [ENDS]),
-                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [ENDS]),
+                (4, Rounds::Never, true) => pick!(shape, u32, Never, Never, true, [Ends]),
+                (_, Rounds::Never, true) => pick!(shape, u64, Never, Never, true, [Ends]),
                 (4, Rounds::Low, false) => pick!(shape, u32, Low<u32>, Fraction<u32>, false, []),
                 (_, Rounds::Low, false) => pick!(shape, u64, Low<u64>, Fraction<u64>, false, []),
                 (4, Rounds::Fraction, false) => {
-                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, false, [ENDS])
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, false, [Ends])
                 }
                 (_, Rounds::Fraction, false) => {
-                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, false, [ENDS, OVER])
+                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, false, [Ends, Over])
                 }
                 (4, Rounds::Low | Rounds::Fraction, true) => {
-                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, true, [ENDS])
+                    pick!(shape, u32, Fraction<u32>, Fraction<u32>, true, [Ends])
                 }
                 (_, Rounds::Low | Rounds::Fraction, true) => {
-                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, true, [ENDS])
+                    pick!(shape, u64, Fraction<u64>, Fraction<u64>, true, [Ends])
                 }
                 (1, Rounds::Digits, _) => pick!(shape, u8, Digits<u8>, Digits<u8>, false, []),
                 (2, Rounds::Digits, _) => pick!(shape, u16, Digits<u16>, Digits<u16>, false, []),
                 (4, Rounds::Digits, _) => pick!(shape, u32, Digits<u32>, Digits<u32>, false, []),
                 (_, Rounds::Digits, _) => pick!(shape, u64, Digits<u64>, Digits<u64>, false, []),
                 (1, Rounds::Differs, _) => pick!(shape, u8, Differs<u8>, Differs<u8>, false, []),
-                (2, Rounds::Differs, _) => pick!(shape, u16, Differs<u16>, Differs<u16>, false, [ENDS]),
-                (4, Rounds::Differs, false) => pick!(shape, u32, Differs<u32>, Differs<u32>, false, [BOUNDS]),
+                (2, Rounds::Differs, _) => pick!(shape, u16, Differs<u16>, Differs<u16>, false, [Ends]),
+                (4, Rounds::Differs, false) => pick!(shape, u32, Differs<u32>, Differs<u32>, false, [Bounds]),
                 (4, Rounds::Differs, true) => pick!(shape, u32, Differs<u32>, Differs<u32>, true, []),
-                (_, Rounds::Differs, false) => pick!(shape, u64, Differs<u64>, Differs<u64>, false, [BOUNDS]),
+                (_, Rounds::Differs, false) => pick!(shape, u64, Differs<u64>, Differs<u64>, false, [Bounds]),
                 (_, Rounds::Differs, true) => pick!(shape, u64, Differs<u64>, Differs<u64>, true, []),
             }
         }

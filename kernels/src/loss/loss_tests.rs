@@ -1,14 +1,14 @@
 //! What a block is asked, and what comes back.
 
 use super::{exactness::Rounds, ranges};
-use crate::machine::BLOCK_BYTES;
+use crate::{format::typed, machine::BLOCK_BYTES};
 
 /// What one block is asked. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossTests {
     /// A lane `x` is in the range if `(x & mask) - first < span`.
     pub(super) ranges: [InRange; ranges::MOST],
-    /// The same codes in as few ranges as can be, or the numbers of [`ENDS`] and [`BOUNDS`], each as `first`.
+    /// The same codes in as few ranges as can be, or the numbers of another [`Form`], each as `first`.
     pub(super) candidates: [InRange; ranges::MOST],
     /// All bits but the sign of a part: whether an imaginary part is zero.
     pub(super) magnitude: u64,
@@ -55,19 +55,46 @@ pub(crate) struct Shape {
     pub(crate) width: usize,
     /// Whether lanes alternate between a part that is cast and a part that must be zero.
     pub(crate) pairs: bool,
-    /// How [`may_lose`] tests the ranges: their number, or one of the forms such as [`ENDS`] or [`BOUNDS`].
-    pub(crate) ranges: usize,
+    pub(crate) form: Form,
     pub(crate) exactness: Rounds,
 }
 
-/// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
-pub(crate) const ENDS: usize = ranges::MOST + 1;
-/// As [`ENDS`], and one range more, the third candidate.
-pub(crate) const ENDS_AND_ONE: usize = ranges::MOST + 2;
-/// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
-pub(crate) const BOUNDS: usize = ranges::MOST + 3;
+/// How [`may_lose`](super::may_lose) tests the ranges of a pair.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Form {
+    /// So many ranges, one after the other.
+    Ranges(usize),
+    /// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
+    Ends,
+    /// As [`Ends`](Form::Ends), and one range more, the third candidate.
+    EndsAndOne,
+    /// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
+    Bounds,
+    /// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
+    Bits,
+    /// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, may be lost as well).
+    Over,
+}
 
-/// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
-pub(crate) const BITS: usize = ranges::MOST + 4;
-/// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, may be lost as well).
-pub(crate) const OVER: usize = ranges::MOST + 5;
+impl Form {
+    /// How many ranges are tested one after the other.
+    pub(crate) const fn count(self) -> usize {
+        match self {
+            Form::Ranges(count) => count,
+            _ => 0,
+        }
+    }
+}
+
+typed! {
+    /// A [`Form`] as a parameter of loops.
+    trait Tested { FORM: Form }
+    One = Form::Ranges(1);
+    Two = Form::Ranges(2);
+    Three = Form::Ranges(3);
+    Ends = Form::Ends;
+    EndsAndOne = Form::EndsAndOne;
+    Bounds = Form::Bounds;
+    Bits = Form::Bits;
+    Over = Form::Over;
+}

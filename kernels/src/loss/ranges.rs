@@ -9,7 +9,7 @@ use super::{
     Loss,
     exactness::Rounds,
     half_goes_up,
-    loss_tests::{BITS, BOUNDS, ENDS, ENDS_AND_ONE, InRange, OVER},
+    loss_tests::{Form, InRange},
     of_part,
 };
 use crate::{
@@ -100,7 +100,7 @@ impl Ranges {
 
     /// How a block is tested for these (merged) ranges, with the parameters of the test. A form is chosen only if there are loops for
     /// the width of the source and for `rounds`; otherwise the ranges themselves are tested.
-    pub(super) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (usize, [InRange; MOST]) {
+    pub(super) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (Form, [InRange; MOST]) {
         let mut numbers = [InRange::default(); MOST];
         let bits = 8 * from.alignment() as u32;
         let lane = u64::MAX >> (64 - bits);
@@ -122,7 +122,7 @@ impl Ranges {
             // Complex sources, which are rarely counted, test their three ranges one by one.
             [one, low, high] if ends(low, high) && rounds == Rounds::Never && !pairs => {
                 numbers[..3].copy_from_slice(&[number(low.first), number(high.first), InRange::new(one)]);
-                return (ENDS_AND_ONE, numbers);
+                return (Form::EndsAndOne, numbers);
             }
             [low, high]
                 if ends(low, high) && (matches!(rounds, Rounds::Never | Rounds::Fraction) || bits == 16) =>
@@ -135,10 +135,10 @@ impl Ranges {
                     // As good as symmetric.
                     numbers[0] =
                         InRange { mask: sign - 1, first: low.first.min(high.first - sign) - 1, span: 0 };
-                    return (OVER, numbers);
+                    return (Form::Over, numbers);
                 }
                 (numbers[0], numbers[1]) = (number(low.first), number(high.first));
-                return (ENDS, numbers);
+                return (Form::Ends, numbers);
             }
             // Everything below one code or above another, including the sign.
             [zero, rest @ .., negative]
@@ -151,12 +151,12 @@ impl Ranges {
             {
                 let high = rest.first().map_or(sign - 1, |range| range.first - 1);
                 (numbers[0], numbers[1]) = (number(zero.last + 1), number(high));
-                return (BOUNDS, numbers);
+                return (Form::Bounds, numbers);
             }
             [outside] if raw && is_int(from) && is_int(to) => {
                 let first = outside.last.wrapping_add(1) & lane;
                 numbers[0] = InRange { span: outside.first.wrapping_sub(first) & lane, ..number(first) };
-                return (BITS, numbers);
+                return (Form::Bits, numbers);
             }
             [over]
                 if bits == 64
@@ -166,7 +166,7 @@ impl Ranges {
                     && (rounds == Rounds::Never || fraction) =>
             {
                 numbers[0] = InRange { mask: over.mask, first: over.first - 1, span: 0 };
-                return (OVER, numbers);
+                return (Form::Over, numbers);
             }
             ranges => {
                 for (number, range) in numbers.iter_mut().zip(ranges) {
@@ -174,7 +174,7 @@ impl Ranges {
                 }
             }
         }
-        (self.len, numbers)
+        (Form::Ranges(self.len), numbers)
     }
 
     /// The codes of a narrower float target that all values out of range become (and all values that become zero, if `asked`), if only

@@ -10,7 +10,10 @@ macro_rules! define_families {
             packed: bool,
         ) -> Option<KernelFn> {
             use crate::vector::{
-                small::{FOUR_OR_SIX, NAN_APART, NAN_AS_OVERFLOW, NO_NAN},
+                small::{
+                    FnuzNanApart, FnuzNanAsOverflow, FourBits, FourOrSixBits, NanApart, NanAsOverflow,
+                    SixBits,
+                },
                 style::Common,
                 target::*,
             };
@@ -35,23 +38,19 @@ macro_rules! define_families {
                 (Spec::Float(_), 32) => $run::<S, F32>,
                 (Spec::Float(f), 16) if f.exponent_bits == 8 => $run::<S, BF16<Common>>,
                 (Spec::Float(_), 16) => $run::<S, F16<Common>>,
-                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<4, false, NO_NAN, Common>, 4>>,
-                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<6, false, NO_NAN, Common>, 6>>,
-                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, Common>>>,
+                (Spec::Float(_), 4) if packed => $run::<S, Packed<Float<FourBits, Common>, 4>>,
+                (Spec::Float(_), 6) if packed => $run::<S, Packed<Float<SixBits, Common>, 6>>,
+                (Spec::Float(_), 4 | 6) => $run::<S, Bytes<Float<FourOrSixBits, Common>>>,
                 (Spec::Float(f), 8) => match f.flavor {
                     Flavor::Exponent if saturate => $run::<S, Bytes<Exponent<true>>>,
                     // A body of its own takes less time; sources of 8 bytes have enough to do as it is.
                     Flavor::Exponent if S::DTYPE.size() < 8 => $run::<S, Bytes<Exponent<false>>>,
                     Flavor::Exponent => $run::<S, Bytes<Powers>>,
-                    _ if unsigned => $run::<S, Bytes<Float<8, false, NAN_APART, Common>>>,
-                    Flavor::Fnuz if saturate || integer => {
-                        $run::<S, Bytes<Float<8, true, NAN_APART, Common>>>
-                    }
-                    Flavor::Fnuz => $run::<S, Bytes<Float<8, true, NAN_AS_OVERFLOW, Common>>>,
-                    Flavor::Fn if !saturate && !integer => {
-                        $run::<S, Bytes<Float<8, false, NAN_AS_OVERFLOW, Common>>>
-                    }
-                    _ => $run::<S, Bytes<Float<8, false, NAN_APART, Common>>>,
+                    _ if unsigned => $run::<S, Bytes<Float<NanApart, Common>>>,
+                    Flavor::Fnuz if saturate || integer => $run::<S, Bytes<Float<FnuzNanApart, Common>>>,
+                    Flavor::Fnuz => $run::<S, Bytes<Float<FnuzNanAsOverflow, Common>>>,
+                    Flavor::Fn if !saturate && !integer => $run::<S, Bytes<Float<NanAsOverflow, Common>>>,
+                    _ => $run::<S, Bytes<Float<NanApart, Common>>>,
                 },
                 _ => return None,
             })
@@ -96,7 +95,7 @@ macro_rules! define_styles {
             mode: $crate::vector::style::Mode,
         ) -> Option<Steps> {
             use crate::vector::{
-                small::{FOUR_OR_SIX, NAN_APART, NO_NAN},
+                small::{FnuzNanApart, FourOrSixBits, NanApart},
                 style::{Away, Common, Directed, Odd},
                 target::*,
             };
@@ -105,9 +104,9 @@ macro_rules! define_styles {
                     [
                         $halves::<$S, F16<$style>>,
                         $halves::<$S, BF16<$style>>,
-                        $bytes::<$S, Bytes<Float<8, false, NAN_APART, $style>>>,
-                        $bytes::<$S, Bytes<Float<8, true, NAN_APART, $style>>>,
-                        $bytes::<$S, Bytes<Float<FOUR_OR_SIX, false, NO_NAN, $style>>>,
+                        $bytes::<$S, Bytes<Float<NanApart, $style>>>,
+                        $bytes::<$S, Bytes<Float<FnuzNanApart, $style>>>,
+                        $bytes::<$S, Bytes<Float<FourOrSixBits, $style>>>,
                         $bytes::<$S, Bytes<Powers>>,
                     ]
                 };

@@ -10,28 +10,49 @@ use super::{
 use crate::{
     data::Data,
     dtype::{Flavor, FloatSpec},
-    format::Encoder,
+    format::{Encoder, typed},
 };
 
-/// The code of NaN is a magnitude like others: what is too large has it, too.
-pub(crate) const NAN_AS_OVERFLOW: u8 = 0;
-/// The code of NaN is another one than that of overflow.
-pub(crate) const NAN_APART: u8 = 1;
-/// There is no code of NaN.
-pub(crate) const NO_NAN: u8 = 2;
+/// The code of NaN of a float.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Nan {
+    /// It is a magnitude like others: what is too large has it, too.
+    AsOverflow,
+    /// It is another one than that of overflow.
+    Apart,
+    /// There is none.
+    None,
+}
 
-/// The bits of a family whose width, 4 or 6, is data: no constant of the kernel.
-pub(crate) const FOUR_OR_SIX: u32 = 0;
+/// The bits of an element.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Width {
+    Four,
+    Six,
+    Eight,
+    /// It is data: no constant of the kernel.
+    FourOrSix,
+}
 
 /// A family of floats with a sign.
 #[derive(Clone, Copy)]
 pub(crate) struct Family {
-    /// 4, 6 or 8, or [`FOUR_OR_SIX`].
-    pub(crate) bits: u32,
+    pub(crate) width: Width,
     /// There is no negative zero.
     pub(crate) fnuz: bool,
-    /// [`NAN_AS_OVERFLOW`], [`NAN_APART`] or [`NO_NAN`].
-    pub(crate) nan: u8,
+    pub(crate) nan: Nan,
+}
+
+typed! {
+    /// A [`Family`] as a parameter of kernels.
+    trait FloatFamily { FAMILY: Family }
+    FourBits = Family { width: Width::Four, fnuz: false, nan: Nan::None };
+    SixBits = Family { width: Width::Six, fnuz: false, nan: Nan::None };
+    FourOrSixBits = Family { width: Width::FourOrSix, fnuz: false, nan: Nan::None };
+    NanApart = Family { width: Width::Eight, fnuz: false, nan: Nan::Apart };
+    NanAsOverflow = Family { width: Width::Eight, fnuz: false, nan: Nan::AsOverflow };
+    FnuzNanApart = Family { width: Width::Eight, fnuz: true, nan: Nan::Apart };
+    FnuzNanAsOverflow = Family { width: Width::Eight, fnuz: true, nan: Nan::AsOverflow };
 }
 
 impl Family {
@@ -39,11 +60,16 @@ impl Family {
     #[allow(dead_code, reason = "called on 64-bit Arm")]
     pub(crate) const fn new(f: FloatSpec, encoder: &Encoder) -> Self {
         let nan = match f.nan() {
-            None => NO_NAN,
-            Some(_) if encoder.limit == encoder.nan => NAN_AS_OVERFLOW,
-            Some(_) => NAN_APART,
+            None => Nan::None,
+            Some(_) if encoder.limit == encoder.nan => Nan::AsOverflow,
+            Some(_) => Nan::Apart,
         };
-        Family { bits: f.bits(), fnuz: matches!(f.flavor, Flavor::Fnuz), nan }
+        let width = match f.bits() {
+            4 => Width::Four,
+            6 => Width::Six,
+            _ => Width::Eight,
+        };
+        Family { width, fnuz: matches!(f.flavor, Flavor::Fnuz), nan }
     }
 }
 
@@ -82,7 +108,7 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
         let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(0x7F80_0000 | data.infinity_is_nan));
         absolute = each!(absolute, |x| m.select_eq(x, infinity, replaced, x));
     }
-    let mut limited = if family.nan == NAN_APART && !numbers {
+    let mut limited = if family.nan == Nan::Apart && !numbers {
         // The minimum of floats leaves NaN, whose magnitude is above the limit.
         each!(absolute, |x| m.min_u(m.min_f(m.splat(encoder.limit), x), m.splat(encoder.nan)))
     } else {
@@ -93,7 +119,7 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
         Some(sign) => sign,
         None => m.pack_sign::<APART>(x),
     };
-    if family.nan == NO_NAN && !numbers && m.any_nan(x) {
+    if family.nan == Nan::None && !numbers && m.any_nan(x) {
         // One test per block is cheaper than a selection per register.
         let (ones, zero) = (m.splat(u32::MAX), m.splat(0));
         let nan = each!(x, |x| m.select_nan(x, ones, zero));
@@ -133,7 +159,7 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
         count
     });
     let codes = m.pack_counts::<APART>(counts, 23 - encoder.shift, encoder.min_field + encoder.shift);
-    if family.bits == FOUR_OR_SIX {
+    if family.width == Width::FourOrSix {
         let sign = m.and(sign, m.splat(0x8080_8080));
         let either = m.or(m.shr::<2>(sign), m.shr::<4>(sign));
         let sign = m.and(either, m.splat(0x0101_0101 * data.code.sign as u32));
@@ -147,10 +173,10 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
 pub(crate) fn signed<M: Simd>(m: M, codes: M::V, sign: M::V, family: Family) -> M::V {
     let sign = m.and(sign, m.splat(0x8080_8080));
     // Moved down inside the byte.
-    let sign = match family.bits {
-        4 => m.shr::<4>(sign),
-        6 => m.shr::<2>(sign),
-        _ => sign,
+    let sign = match family.width {
+        Width::Four => m.shr::<4>(sign),
+        Width::Six => m.shr::<2>(sign),
+        Width::Eight | Width::FourOrSix => sign,
     };
     if family.fnuz { m.sign_nonzero(codes, sign) } else { m.or(codes, sign) }
 }

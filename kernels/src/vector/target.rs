@@ -4,7 +4,7 @@
 
 use super::{
     Blocks, Casts, bf16,
-    small::{self, Family, Values},
+    small::{self, FloatFamily, Values},
     style::{Away, Common, Directed, Mode, RoundingMode},
 };
 use crate::{
@@ -289,22 +289,19 @@ impl<M: Blocks, const SATURATE: bool> Codes<M> for Exponent<SATURATE> {
     }
 }
 
-/// Floats with a sign: the [`Family`] with these `BITS`.
-pub(crate) struct Float<const BITS: u32, const FNUZ: bool, const NAN: u8, R: RoundingMode>(PhantomData<R>);
+/// Floats with a sign.
+pub(crate) struct Float<F: FloatFamily, R: RoundingMode>(PhantomData<(F, R)>);
 
-impl<M: Blocks, const BITS: u32, const FNUZ: bool, const NAN: u8, R: RoundingMode> Codes<M>
-    for Float<BITS, FNUZ, NAN, R>
-{
+impl<M: Blocks, F: FloatFamily, R: RoundingMode> Codes<M> for Float<F, R> {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], sign: Option<M::V>, data: &Data) -> M::V {
-        let family = const { Family { bits: BITS, fnuz: FNUZ, nan: NAN } };
         let values = const {
             match S::DTYPE.spec() {
                 Spec::Int { .. } => Values::Integers,
                 _ => Values::Any,
             }
         };
-        small::floats::<M, R, APART>(m, x, sign, values, family, data)
+        small::floats::<M, R, APART>(m, x, sign, values, F::FAMILY, data)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::{
     super::{
-        small::{Family, NO_NAN, Values, exponents, floats},
+        small::{Family, Nan, Values, Width, exponents, floats},
         style::Common,
     },
     Doubles, Halves, LaneOps, Lanes, Words,
@@ -92,7 +92,7 @@ impl<D: Format> Small<D> {
         match D::DTYPE.spec() {
             Spec::Float(f) => Family::new(f, &Self::DATA[saturate as usize].encoder),
             // No float.
-            _ => Family { bits: 8, fnuz: false, nan: NO_NAN },
+            _ => Family { width: Width::Eight, fnuz: false, nan: Nan::None },
         }
     }
 }

@@ -11,7 +11,7 @@ use crate::{
     scaled::{Exact, RegisterStep, Times},
     vector::{
         Blocks,
-        small::{NAN_APART, NO_NAN},
+        small::{FourBits, NanApart},
         style::{Common, Directed},
         target::{Bytes, Float, Packed, Signed, Target},
     },
@@ -130,7 +130,7 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Small<MANTISSA, MAX, Z
 }
 
 impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTISSA, MAX, ZERO> {
-    type General = Bytes<Float<8, false, NAN_APART, Common>>;
+    type General = Bytes<Float<NanApart, Common>>;
     const NEAR: u32 = (1 << (23 - MANTISSA)) - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
@@ -190,7 +190,7 @@ impl E2M1 {
 }
 
 impl Codes for E2M1 {
-    type General = Packed<Float<4, false, NO_NAN, Common>, 4>;
+    type General = Packed<Float<FourBits, Common>, 4>;
     const NEAR: u32 = (1 << 21) - WINDOW;
     #[inline(always)]
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2] {
