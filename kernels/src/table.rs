@@ -7,6 +7,7 @@ use crate::{
     data::{Data, Direction},
     dtype::{COUNT, DType, Spec},
     exact::Rules,
+    format::*,
     storage::Encoding,
     tabled::Made,
 };
@@ -148,15 +149,34 @@ static SUB_BYTE_PLACES: [u8; COUNT] = places(true).0;
 /// The kernels of a tier that read or write packed storage themselves. Pairs that have none are cast in byte storage and
 /// unpacked or packed block by block.
 pub(crate) struct PackedTable {
-    /// `[which side is packed][saturate][from][to]`
+    /// `[Sides][saturate][from][to]`
     pub(crate) kernels: [[[[Option<KernelFn>; COUNT]; COUNT]; 2]; 3],
 }
 
-/// The sides that are packed, as bits: at least one of them.
-pub(crate) const PACKED_FROM: u8 = 1;
-pub(crate) const PACKED_TO: u8 = 2;
+/// The sides of a pair that are packed.
+#[derive(Clone, Copy)]
+pub(crate) enum Sides {
+    From,
+    To,
+    Both,
+}
+
+impl Sides {
+    const fn from(self) -> bool {
+        matches!(self, Sides::From | Sides::Both)
+    }
+
+    const fn to(self) -> bool {
+        matches!(self, Sides::To | Sides::Both)
+    }
+}
 
 impl Table {
+    /// The kernels of a tier that has nothing else.
+    pub(crate) const fn new(kernels: &'static [Row]) -> Table {
+        Table { kernels, packed_to: None, packed: None, bytes: None, tabled: None, instead: None }
+    }
+
     /// The kernel of a pair of byte storage whose source is in `kernels`.
     #[inline]
     pub(crate) fn get(&self, from: DType, to: DType, saturate: bool) -> Entry {
@@ -199,9 +219,13 @@ impl Table {
             let row = &self.packed_to?[WIDE_PLACES[s] as usize];
             return row[saturate as usize][SUB_BYTE_PLACES[d] as usize].map(Entry::new);
         }
-        let sides =
-            from.is_packed() as usize * PACKED_FROM as usize + to.is_packed() as usize * PACKED_TO as usize;
-        self.packed?.kernels[sides.checked_sub(1)?][saturate as usize][s][d].map(Entry::new)
+        let sides = match (from.is_packed(), to.is_packed()) {
+            (false, false) => return None,
+            (true, false) => Sides::From,
+            (false, true) => Sides::To,
+            (true, true) => Sides::Both,
+        };
+        self.packed?.kernels[sides as usize][saturate as usize][s][d].map(Entry::new)
     }
 }
 
@@ -254,130 +278,171 @@ pub(crate) const fn same_truth(from: DType, to: DType) -> bool {
     byte(from) && byte(to) && (matches!(from, DType::Bool) || matches!(to, DType::Bool))
 }
 
-/// Makes `entry::<S, D, FINE>(saturate)`, the kernel of a pair, and `table::<FINE>()`, the table of a tier. The file of the tier calls
-/// this on the list of dtypes and provides three functions: `copy::<S>`, the kernel of a dtype to itself; `direct::<S, D,
-/// FINE>(saturate)`, the kernels of pairs that have a better one; and `cast::<S, D, SATURATE>`, the kernel of all others. A tier whose
-/// sources of a byte are `APART` ([`Bytes`]) has no rows for them. `FINE` is a bit set, defined by the tier, of the optional CPU
-/// features that `direct` may use.
-macro_rules! define_table {
+/// The kernels that a tier provides, as functions of types: traits have no `const fn`.
+pub(crate) trait TierKernels: 'static {
+    /// Whether sources of a byte have kernels of their own ([`Bytes`]) and no row.
+    const BYTES_APART: bool = false;
+    /// A pair under the overflow rule.
+    type Pair<S: Format, D: Format, const SATURATE: bool>: PairKernels;
+}
+
+/// The kernels of a pair in a tier. Each constant is evaluated only for pairs that may have it.
+pub(crate) trait PairKernels {
+    /// The kernel of a dtype to itself.
+    const COPY: KernelFn;
+    /// A better kernel than [`CAST`](Self::CAST).
+    const DIRECT: Option<KernelFn>;
+    /// The kernel of all other pairs.
+    const CAST: KernelFn;
+    /// The kernel from a dtype of a byte, in a tier with [`TierKernels::BYTES_APART`].
+    const OF_BYTE: Option<Entry> = None;
+    /// The kernels of packed storage: with a packed source, a packed target, and both.
+    const FROM_PACKED: Option<KernelFn> = None;
+    const TO_PACKED: Option<KernelFn> = None;
+    const BOTH_PACKED: Option<KernelFn> = None;
+}
+
+// A constant that a function names is evaluated whenever the function is called, so each has a function of its own.
+const fn copy<T: TierKernels, S: Format>() -> KernelFn {
+    <T::Pair<S, S, true> as PairKernels>::COPY
+}
+const fn direct<P: PairKernels>() -> Option<KernelFn> {
+    P::DIRECT
+}
+const fn cast<P: PairKernels>() -> KernelFn {
+    P::CAST
+}
+const fn of_byte<P: PairKernels>() -> Option<Entry> {
+    P::OF_BYTE
+}
+const fn from_packed<P: PairKernels>() -> Option<KernelFn> {
+    P::FROM_PACKED
+}
+const fn to_packed<P: PairKernels>() -> Option<KernelFn> {
+    P::TO_PACKED
+}
+const fn both_packed<P: PairKernels>() -> Option<KernelFn> {
+    P::BOTH_PACKED
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+const fn kernel<T: TierKernels, S: Format, D: Format>(saturate: bool) -> KernelFn {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    // Two names of one kernel.
+    let saturate = saturate && !has_all_values(from, to);
+    if !is_one_step(from, to) {
+        return never;
+    }
+    if from as u8 == to as u8 || same_bits(from, to, saturate) {
+        return copy::<T, S>();
+    }
+    if same_truth(from, to) {
+        return copy::<T, bool>();
+    }
+    let direct = if saturate { direct::<T::Pair<S, D, true>>() } else { direct::<T::Pair<S, D, false>>() };
+    match direct {
+        Some(kernel) => kernel,
+        None if saturate || !has_overflow_rule(to) => cast::<T::Pair<S, D, true>>(),
+        None => cast::<T::Pair<S, D::Wrapping, false>>(),
+    }
+}
+
+/// Whether this build has a pair, and one kernel casts it.
+const fn is_one_step(from: DType, to: DType) -> bool {
+    crate::steps::through(from, to).is_none() && from.is_built() && to.is_built()
+}
+
+/// The kernel of a pair of byte storage under the common rules, with its table.
+pub(crate) const fn entry<T: TierKernels, S: Format, D: Format>(saturate: bool) -> Entry {
+    if T::BYTES_APART && S::DTYPE.size() == 1 && S::DTYPE.is_built() && D::DTYPE.is_built() {
+        let entry =
+            if saturate { of_byte::<T::Pair<S, D, true>>() } else { of_byte::<T::Pair<S, D, false>>() };
+        if let Some(entry) = entry {
+            return entry;
+        }
+    }
+    Entry::new(kernel::<T, S, D>(saturate))
+}
+
+/// The kernel of a pair with packed sides.
+const fn packed_kernel<T: TierKernels, S: Format, D: Format>(
+    sides: Sides,
+    saturate: bool,
+) -> Option<KernelFn> {
+    let (from, to) = (S::DTYPE, D::DTYPE);
+    let packable = (!sides.from() || from.is_sub_byte()) && (!sides.to() || to.is_sub_byte());
+    if !packable || !is_one_step(from, to) || from as u8 == to as u8 && matches!(sides, Sides::Both) {
+        return None;
+    }
+    match (sides, saturate || !has_overflow_rule(to)) {
+        (Sides::From, false) => from_packed::<T::Pair<S, D, false>>(),
+        (Sides::From, true) => from_packed::<T::Pair<S, D, true>>(),
+        (Sides::To, false) => to_packed::<T::Pair<S, D, false>>(),
+        (Sides::To, true) => to_packed::<T::Pair<S, D, true>>(),
+        (Sides::Both, false) => both_packed::<T::Pair<S, D, false>>(),
+        (Sides::Both, true) => both_packed::<T::Pair<S, D, true>>(),
+    }
+}
+
+/// Makes the tables of a tier's kernels over the list of dtypes.
+macro_rules! define_tables {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        const fn kernel<S: Format, D: Format, const FINE: u8>(saturate: bool) -> KernelFn {
-            let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            // Two names of one kernel.
-            let saturate = saturate && !$crate::table::has_all_values(from, to);
-            let two_steps = $crate::steps::through(from, to).is_some();
-            if two_steps || !from.is_built() || !to.is_built() {
-                $crate::table::never
-            } else if from as u8 == to as u8 || same_bits(from, to, saturate) {
-                copy::<S>
-            } else if same_truth(from, to) {
-                copy::<bool>
-            } else if let Some(kernel) = direct::<S, D, FINE>(saturate) {
-                kernel
-            } else if saturate || !has_overflow_rule(to) {
-                cast::<S, D, true>
-            } else {
-                cast::<S, D::Wrapping, false>
-            }
-        }
-        /// The kernel of a pair of byte storage under the common rules.
-        pub(crate) const fn entry<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
-            let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            if APART && from.size() == 1 && from.is_built() && to.is_built() { of_byte::<S, D, FINE>(saturate) } else { Entry::new(kernel::<S, D, FINE>(saturate)) }
-        }
-        const fn row<S: Format, const FINE: u8>() -> $crate::table::Row {
-            let mut row: $crate::table::Row = [$crate::table::never; $crate::table::COLUMNS];
+        const fn row<T: TierKernels, S: Format>() -> Row {
+            let mut row: Row = [never; COLUMNS];
             let mut i = 0;
             $(
-                row[i] = kernel::<S, $format, FINE>(true);
+                row[i] = kernel::<T, S, $format>(true);
                 i += 1;
-                if has_overflow_rule(<$format as Element>::DTYPE) {
-                    row[i] = kernel::<S, $format, FINE>(false);
+                if has_overflow_rule(DType::$variant) {
+                    row[i] = kernel::<T, S, $format>(false);
                     i += 1;
                 }
             )*
             assert!(i == row.len());
             row
         }
-        const ROWS: usize = if APART { $crate::table::WIDE } else { COUNT };
-        const fn rows<const FINE: u8>() -> [$crate::table::Row; ROWS] {
-            let mut rows: [$crate::table::Row; ROWS] = [[$crate::table::never; $crate::table::COLUMNS]; ROWS];
+
+        /// The kernels of `ROWS` sources: all, or those of more than a byte.
+        pub(crate) const fn rows<T: TierKernels, const ROWS: usize>() -> [Row; ROWS] {
+            assert!(ROWS == if T::BYTES_APART { WIDE } else { COUNT });
+            let mut rows: [Row; ROWS] = [[never; COLUMNS]; ROWS];
             let mut i = 0;
-            $(if !APART || <$format as Element>::DTYPE.size() > 1 {
-                rows[i] = row::<$format, FINE>();
+            $(if !T::BYTES_APART || DType::$variant.size() > 1 {
+                rows[i] = row::<T, $format>();
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         }
-        const fn table<const FINE: u8>() -> Table {
-            Table { kernels: const { &rows::<FINE>() }, packed_to: None, packed: None, bytes: None, tabled: None, instead: None }
-        }
-    };
-}
-pub(crate) use define_table;
 
-/// Makes `packed_table::<FINE>()` from the tier's `packed::<S, D, FINE, SIDES>(saturate)`, the kernels of pairs whose `SIDES` are
-/// packed.
-#[allow(unused_macros, reason = "tiers with `Bytes` have none")]
-macro_rules! define_packed_table {
-    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        const fn packed_kernel<S: Format, D: Format, const FINE: u8, const SIDES: u8>(
-            saturate: bool,
-        ) -> Option<KernelFn> {
-            let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-            let packable = (SIDES & PACKED_FROM == 0 || from.is_sub_byte()) && (SIDES & PACKED_TO == 0 || to.is_sub_byte());
-            let packable = packable && from.is_built() && to.is_built() && $crate::steps::through(from, to).is_none();
-            if packable && (from as u8 != to as u8 || SIDES != PACKED_FROM | PACKED_TO) {
-                packed::<S, D, FINE, SIDES>(saturate || !has_overflow_rule(to))
-            } else {
-                None
-            }
+        const fn packed_row<T: TierKernels, S: Format>(sides: Sides, saturate: bool) -> [Option<KernelFn>; COUNT] {
+            [$(packed_kernel::<T, S, $format>(sides, saturate)),*]
         }
-        const fn packed_row<S: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> [Option<KernelFn>; COUNT] {
-            [$(packed_kernel::<S, $format, FINE, SIDES>(saturate)),*]
-        }
-        const fn packed_rows<const FINE: u8, const SIDES: u8>() -> [[[Option<KernelFn>; COUNT]; COUNT]; 2] {
-            [[$(packed_row::<$format, FINE, SIDES>(false)),*], [$(packed_row::<$format, FINE, SIDES>(true)),*]]
-        }
-        const fn packed_table<const FINE: u8>() -> PackedTable {
-            PackedTable {
-                kernels: [
-                    packed_rows::<FINE, PACKED_FROM>(),
-                    packed_rows::<FINE, PACKED_TO>(),
-                    packed_rows::<FINE, { PACKED_FROM | PACKED_TO }>(),
-                ],
-            }
-        }
-    };
-}
-#[allow(unused_imports, reason = "as above")]
-pub(crate) use define_packed_table;
 
-/// Makes `packed_to::<FINE>()` from the tier's `packed::<S, D, FINE>(saturate)`, the kernels from elements of more than a byte to
-/// packed ones.
-macro_rules! define_packed_to {
-    ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        const fn packed_row<S: Format, const FINE: u8>() -> PackedTo {
-            let mut row = [[None; $crate::table::SUB_BYTE]; 2];
-            let mut i = 0;
-            $(if <$format as Element>::DTYPE.is_sub_byte() {
-                let to = <$format as Element>::DTYPE;
-                if to.is_built() && $crate::steps::through(S::DTYPE, to).is_none() {
-                    let limited = !has_overflow_rule(to);
-                    row[0][i] = packed::<S, $format, FINE>(limited);
-                    row[1][i] = packed::<S, $format, FINE>(true);
-                }
-                i += 1;
-            })*
-            assert!(i == row[0].len());
-            row
+        #[allow(dead_code, reason = "tiers with `Bytes` have none")]
+        const fn packed_rows<T: TierKernels>(sides: Sides) -> [[[Option<KernelFn>; COUNT]; COUNT]; 2] {
+            [[$(packed_row::<T, $format>(sides, false)),*], [$(packed_row::<T, $format>(sides, true)),*]]
         }
-        const fn packed_to<const FINE: u8>() -> [PackedTo; $crate::table::WIDE] {
-            let mut rows = [[[None; $crate::table::SUB_BYTE]; 2]; $crate::table::WIDE];
+
+        /// The kernels from elements of more than a byte to packed ones.
+        #[allow(dead_code, reason = "for tiers with `Bytes`")]
+        pub(crate) const fn packed_to<T: TierKernels>() -> [PackedTo; WIDE] {
+            const fn of<T: TierKernels, S: Format>() -> PackedTo {
+                let all = [packed_row::<T, S>(Sides::To, false), packed_row::<T, S>(Sides::To, true)];
+                let mut row = [[None; SUB_BYTE]; 2];
+                let mut i = 0;
+                $(if DType::$variant.is_sub_byte() {
+                    let to = DType::$variant as usize;
+                    (row[0][i], row[1][i]) = (all[0][to], all[1][to]);
+                    i += 1;
+                })*
+                assert!(i == row[0].len());
+                row
+            }
+            let mut rows = [[[None; SUB_BYTE]; 2]; WIDE];
             let mut i = 0;
-            $(if <$format as Element>::DTYPE.size() > 1 {
-                rows[i] = packed_row::<$format, FINE>();
+            $(if DType::$variant.size() > 1 {
+                rows[i] = of::<T, $format>();
                 i += 1;
             })*
             assert!(i == rows.len());
@@ -385,7 +450,15 @@ macro_rules! define_packed_to {
         }
     };
 }
-pub(crate) use define_packed_to;
+crate::dtype::for_each_dtype!(define_tables);
+
+/// The kernels with a packed side of a tier without [`Bytes`].
+#[allow(dead_code, reason = "tiers with `Bytes` have none")]
+pub(crate) const fn packed_table<T: TierKernels>() -> PackedTable {
+    PackedTable {
+        kernels: [packed_rows::<T>(Sides::From), packed_rows::<T>(Sides::To), packed_rows::<T>(Sides::Both)],
+    }
+}
 
 #[cfg(test)]
 mod tests {

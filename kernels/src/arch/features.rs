@@ -5,52 +5,70 @@
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Makes of one list what a tier knows of its CPU features: a bit for each, in the order of the list, `COMBINATIONS`,
-/// `names(combination)`, `found()`, the combination that kernels may use here, and the macro `by_features!`.
+/// Makes of one list what a tier knows of its CPU features: `COMBINATIONS`, how many there are; `place(has)` and `names(has)`, the place
+/// of a combination among them and its names; `found()`, the features that kernels may use here, and `combination()`, their place.
 macro_rules! cpu_features {
-    ($dollar:tt $($(#[$doc:meta])* $bit:ident = $name:literal by $token:ty;)*) => {
+    ($($(#[$doc:meta])* $field:ident = $name:literal by $token:ty;)*) => {
         const LIST: &[&str] = &[$($name),*];
         // Every name is one that the variable may hold.
         const _: () = { $($crate::arch::features::bit($crate::arch::Tier::FEATURES, $name);)* };
-        $($(#[$doc])* pub(super) const $bit: u8 = $crate::arch::features::bit(LIST, $name);)*
         /// How many combinations there are.
         pub(super) const COMBINATIONS: usize = 1 << LIST.len();
 
-        /// The names of a combination.
-        pub(super) const fn names(combination: u8) -> &'static [&'static str] {
-            const NAMES: &[[&str; LIST.len()]; COMBINATIONS] = &$crate::arch::features::names(LIST);
-            NAMES[combination as usize].split_at(combination.count_ones() as usize).0
+        /// The features that kernels may use here.
+        #[derive(Clone, Copy)]
+        #[allow(dead_code, reason = "some features are chosen by tables alone")]
+        pub(super) struct Found {
+            $($(#[$doc])* pub(super) $field: bool,)*
         }
 
-        /// The combination that kernels may use here.
+        /// The place of a combination, given in the order of the list.
+        pub(super) const fn place(has: [bool; LIST.len()]) -> usize {
+            let (mut place, mut i) = (0, 0);
+            while i < has.len() {
+                place |= (has[i] as usize) << i;
+                i += 1;
+            }
+            place
+        }
+
+        /// The names of a combination, given in the order of the list.
+        pub(super) const fn names(has: [bool; LIST.len()]) -> &'static [&'static str] {
+            const NAMES: &[[&str; LIST.len()]; COMBINATIONS] = &$crate::arch::features::names(LIST);
+            NAMES[place(has)].split_at(place(has).count_ones() as usize).0
+        }
+
+        /// The place of the combination that kernels may use here.
         #[inline]
-        pub(super) fn found() -> u8 {
+        pub(super) fn combination() -> u8 {
             static FOUND: $crate::arch::features::FeatureCache = $crate::arch::features::FeatureCache::new();
             FOUND.get(&[$(($name, || <$token>::try_new().is_some())),*])
         }
 
-        /// `by_features!(|F| $body)` is the array of `$body` for every combination `F`, each in its place.
-        macro_rules! by_features {
-            (|$dollar features:ident| $dollar body:expr) => {
-                $crate::arch::features::each_combination!([$($bit)*] 1, [0], |$dollar features| $dollar body)
-            };
+        /// The features that kernels may use here.
+        #[inline]
+        pub(super) fn found() -> Found {
+            let combination = combination();
+            Found { $($field: combination & $crate::arch::features::bit(LIST, $name) != 0,)* }
         }
-        pub(super) use by_features;
     };
 }
 pub(super) use cpu_features;
 
-/// See `by_features!` of [`cpu_features!`]: each feature doubles the combinations, `$bit` being that of the first one left.
+/// `each_combination!(|A, B| $body)` is the array of `$body` for every combination of the constants `A` and `B`, each in its place.
 macro_rules! each_combination {
-    ([] $bit:expr, [$($combination:expr),*], |$features:ident| $body:expr) => {
+    (|$($feature:ident),*| $body:expr) => {
+        $crate::arch::features::each_combination!(@ [$($feature)*] [()] $body)
+    };
+    (@ [] [$(($($feature:ident = $has:literal)*))*] $body:expr) => {
         [$({
-            const $features: u8 = $combination;
+            $(const $feature: bool = $has;)*
             $body
         }),*]
     };
-    ([$first:ident $($rest:ident)*] $bit:expr, [$($combination:expr),*], |$features:ident| $body:expr) => {
+    (@ [$first:ident $($rest:ident)*] [$(($($done:tt)*))*] $body:expr) => {
         $crate::arch::features::each_combination!(
-            [$($rest)*] 2 * $bit, [$($combination,)* $($combination | $bit),*], |$features| $body
+            @ [$($rest)*] [$(($($done)* $first = false))* $(($($done)* $first = true))*] $body
         )
     };
 }

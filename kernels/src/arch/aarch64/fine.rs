@@ -2,9 +2,9 @@
 
 use super::{Bf16, Fp16};
 
-crate::arch::features::cpu_features! { $
+crate::arch::features::cpu_features! {
     /// FEAT_BF16: conversion to bfloat16.
-    BF16 = "bf16" by Bf16;
+    bf16 = "bf16" by Bf16;
     /// FEAT_FP16: arithmetic of float16.
-    FP16 = "fp16" by Fp16;
+    fp16 = "fp16" by Fp16;
 }

@@ -51,7 +51,7 @@ pub(super) unsafe fn look_up_to<S: Format, D: Format, const SATURATE: bool>(
     n: usize,
     data: &Data,
 ) {
-    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
+    let then = const { super::entry::<f32, D>(SATURATE).run };
     // SAFETY: as the caller's.
     unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
 }

@@ -19,8 +19,9 @@ use crate::{
     data::Data,
     dtype::{COUNT, DType, Flavor, Spec},
     format::*,
-    table::{Entry, KernelFn, Table, define_table, has_overflow_rule, is_copy, same_bits, same_truth},
+    table::{self, Entry, KernelFn, PairKernels, Table, TierKernels, is_copy},
 };
+use core::marker::PhantomData;
 pub(super) use rounded::rounded;
 
 /// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.
@@ -96,7 +97,7 @@ const fn is_staged(from: DType, to: DType) -> bool {
 }
 
 /// The kernels that are shared between targets.
-const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelFn> {
+const fn direct<S: Format, D: Format>() -> Option<KernelFn> {
     let (from, to) = (S::DTYPE, D::DTYPE);
     // Powers of two are all true.
     let constant = matches!((small_flavor(from), to), (Some(Flavor::Exponent), DType::Bool));
@@ -111,19 +112,31 @@ const fn direct<S: Format, D: Format, const FINE: u8>(_: bool) -> Option<KernelF
     }
 }
 
-/// No source is apart.
-const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
-    panic!("every source has a row")
+/// The kernels of the tier.
+pub(super) struct Kernels;
+
+impl TierKernels for Kernels {
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
+}
+
+/// The kernels of a pair.
+pub(super) struct Pair<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool> PairKernels for Pair<S, D, SATURATE> {
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = direct::<S, D>();
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+pub(super) const fn entry<S: Format, D: Format>(saturate: bool) -> Entry {
+    table::entry::<Kernels, S, D>(saturate)
 }
 
 /// [`entry`] for a program that has this pair only: a kernel that names no other pairs.
 pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    if direct::<S, D, 0>(saturate).is_some()
-        && from.is_built()
-        && to.is_built()
-        && !is_copy(from, to, saturate)
-    {
+    if direct::<S, D>().is_some() && from.is_built() && to.is_built() && !is_copy(from, to, saturate) {
         if looks_up(from, to) {
             return Entry::new(if saturate {
                 bytes::look_up_to::<S, D, true>
@@ -139,13 +152,10 @@ pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
             });
         }
     }
-    entry::<S, D, 0>(saturate)
+    entry::<S, D>(saturate)
 }
 
-/// Every source has a row.
-const APART: bool = false;
-crate::dtype::for_each_dtype!(define_table);
-pub(crate) static TABLE: Table = table::<0>();
+pub(crate) static TABLE: Table = Table::new(&table::rows::<Kernels, COUNT>());
 
 /// A function for no features in particular.
 macro_rules! scalar_fn {

@@ -199,7 +199,7 @@ pub(super) unsafe fn through_f32_to<S: Format, D: Format, const SATURATE: bool>(
     n: usize,
     data: &Data,
 ) {
-    let then = const { super::entry::<f32, D, 0>(SATURATE).run };
+    let then = const { super::entry::<f32, D>(SATURATE).run };
     // SAFETY: as the caller's.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), then) };
 }

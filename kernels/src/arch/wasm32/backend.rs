@@ -31,8 +31,5 @@ const fn obeys_environment(from: DType, to: DType) -> bool {
 }
 
 pub(in crate::arch) const fn entries<S: Format, D: Format>(saturate: bool) -> [PairEntry; 1] {
-    [PairEntry::new(
-        entry::<S, D, 0>(saturate),
-        obeys_environment(<S as Element>::DTYPE, <D as Element>::DTYPE),
-    )]
+    [PairEntry::new(entry::<S, D>(saturate), obeys_environment(<S as Element>::DTYPE, <D as Element>::DTYPE))]
 }

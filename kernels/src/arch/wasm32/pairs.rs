@@ -12,10 +12,7 @@ use crate::{
     exact::Rules,
     format::*,
     storage::Encoding,
-    table::{
-        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
-    },
+    table::{self, Entry, KernelFn, PackedTable, PairKernels, Rounded, Row, Table, TierKernels},
     vector::{
         self,
         lanes::{
@@ -27,6 +24,8 @@ use crate::{
         },
     },
 };
+
+use core::marker::PhantomData;
 
 /// Elements of a block.
 const BLOCK: usize = 32;
@@ -93,46 +92,63 @@ unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     }
 }
 
-const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    Some(if is_scalar(S::DTYPE, D::DTYPE, saturate) {
-        scalar::entry::<S, D, FINE>(saturate).run
+const fn direct<S: Format, D: Format>(saturate: bool) -> KernelFn {
+    if is_scalar(S::DTYPE, D::DTYPE, saturate) {
+        scalar::entry::<S, D>(saturate).run
     } else {
         select::pair::<Rounds<false>, S, D, 8, false>(saturate)
+    }
+}
+
+/// The kernel to a packed target.
+const fn to_packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
+    if is_scalar(S::DTYPE, D::DTYPE, saturate) {
+        return None;
+    }
+    Some(select::pair::<Rounds<false>, S, D, 8, true>(saturate))
+}
+
+/// The kernel of a packed source.
+const fn from_packed<S: Format, D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
+    if is_scalar(S::DTYPE, D::DTYPE, saturate) {
+        return None;
+    }
+    Some(match S::DTYPE.bits() {
+        2 => select::pair::<Rounds<false>, S, D, 2, PACKED>(saturate),
+        4 => select::pair::<Rounds<false>, S, D, 4, PACKED>(saturate),
+        6 => select::pair::<Rounds<false>, S, D, 6, PACKED>(saturate),
+        _ => select::pair::<Rounds<false>, S, D, 8, PACKED>(saturate),
     })
 }
 
-/// The kernels of packed storage.
-const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    const fn from<S: Format, D: Format, const PACKED: bool>(bits: u32, saturate: bool) -> KernelFn {
-        match bits {
-            2 => select::pair::<Rounds<false>, S, D, 2, PACKED>(saturate),
-            4 => select::pair::<Rounds<false>, S, D, 4, PACKED>(saturate),
-            6 => select::pair::<Rounds<false>, S, D, 6, PACKED>(saturate),
-            _ => select::pair::<Rounds<false>, S, D, 8, PACKED>(saturate),
-        }
-    }
-    let bits = if SIDES & PACKED_FROM != 0 { S::DTYPE.bits() } else { 8 };
-    if is_scalar(S::DTYPE, D::DTYPE, saturate) {
-        None
-    } else if SIDES & PACKED_TO != 0 {
-        Some(from::<S, D, true>(bits, saturate))
-    } else {
-        Some(from::<S, D, false>(bits, saturate))
-    }
+/// The kernels of the tier.
+struct Kernels;
+
+impl TierKernels for Kernels {
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
 }
 
-/// No source is apart.
-const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
-    panic!("every source has a row")
+/// The kernels of a pair.
+struct Pair<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool> PairKernels for Pair<S, D, SATURATE> {
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = Some(direct::<S, D>(SATURATE));
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+    const FROM_PACKED: Option<KernelFn> = from_packed::<S, D, false>(SATURATE);
+    const TO_PACKED: Option<KernelFn> = to_packed::<S, D>(SATURATE);
+    const BOTH_PACKED: Option<KernelFn> = from_packed::<S, D, true>(SATURATE);
 }
 
-/// Every source has a row.
-const APART: bool = false;
-crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_table);
-static PACKED: PackedTable = packed_table::<0>();
+static ROWS: [Row; COUNT] = table::rows::<Kernels, COUNT>();
+static PACKED: PackedTable = table::packed_table::<Kernels>();
 pub(super) static TABLE: Table =
-    Table { packed: Some(&PACKED), tabled: Some(rounded::tabled::<Rounds<true>>), ..table::<0>() };
+    Table { packed: Some(&PACKED), tabled: Some(rounded::tabled::<Rounds<true>>), ..Table::new(&ROWS) };
+
+/// The kernel of a pair of byte storage under the common rules.
+pub(super) const fn entry<S: Format, D: Format>(saturate: bool) -> Entry {
+    table::entry::<Kernels, S, D>(saturate)
+}
 
 /// The kernel of a pair under rules that are not the common ones, in byte storage.
 pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {

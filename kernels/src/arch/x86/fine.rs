@@ -2,9 +2,9 @@
 
 use super::{Bf16, Vbmi};
 
-crate::arch::features::cpu_features! { $
+crate::arch::features::cpu_features! {
     /// AVX-512 VBMI: permutations of bytes.
-    VBMI = "avx512vbmi" by Vbmi;
+    vbmi = "avx512vbmi" by Vbmi;
     /// AVX-512 BF16: conversion to bfloat16.
-    BF16 = "avx512bf16" by Bf16;
+    bf16 = "avx512bf16" by Bf16;
 }

@@ -8,16 +8,17 @@ use crate::{
         aarch64::{Neon, packing, swap, turn},
         backend::Backend,
         environment::{by_integers, exact_to_float32, is_whole, parts},
+        features::each_combination,
     },
     dtype::{DType, Spec},
     format::{Element, Format},
     table::PairEntry,
 };
 
-pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = fine::by_features!(|FEATURES| Backend {
+pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = each_combination!(|BF16, FP16| Backend {
     detected: || Neon::try_new().is_some(),
-    combination: fine::found,
-    features: fine::names(FEATURES),
+    combination: fine::combination,
+    features: fine::names([BF16, FP16]),
     rounded,
     obeys_environment,
     packing: &packing::PACKING,
@@ -29,7 +30,7 @@ pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = fine::by_fea
     scaled: Some(&SCALED),
     fused,
     decoder,
-    ..Backend::new(&TABLES[FEATURES as usize])
+    ..Backend::new(&TABLES[fine::place([BF16, FP16])])
 });
 
 const fn obeys_environment(from: DType, to: DType) -> bool {
@@ -49,5 +50,5 @@ pub(in crate::arch) const fn entries<S: Format, D: Format>(
     saturate: bool,
 ) -> [PairEntry; fine::COMBINATIONS] {
     let obeys = obeys_environment(<S as Element>::DTYPE, <D as Element>::DTYPE);
-    fine::by_features!(|FEATURES| PairEntry::new(entry::<S, D, FEATURES>(saturate), obeys))
+    each_combination!(|BF16, FP16| PairEntry::new(entry::<S, D, BF16, FP16>(saturate), obeys))
 }

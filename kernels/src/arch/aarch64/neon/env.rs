@@ -57,7 +57,7 @@ macro_rules! pairs {
     )*};
 }
 
-impl<const FINE: u8> Neon<FINE> {
+impl<const BF16: bool, const FP16: bool> Neon<BF16, FP16> {
     instructions! {
         /// Float32 of int32.
         f32_of_i32(a) = "scvtf {x:v}.4s, {a:v}.4s";

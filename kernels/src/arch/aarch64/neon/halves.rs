@@ -32,7 +32,7 @@ use core::{
 };
 
 /// The token of kernels here.
-pub(super) type Half = Neon<{ fine::FP16 }>;
+pub(super) type Half = Neon<false, true>;
 type V = uint32x4_t;
 
 /// Functions of registers of eight lanes, in terms of `c`, that are rounded once.

@@ -12,16 +12,13 @@ mod tests;
 
 use super::fine;
 use crate::{
-    arch::scalar,
+    arch::{features::each_combination, scalar},
     data::Data,
     dtype::{COUNT, DType},
     exact::Rules,
     format::*,
     storage::Encoding,
-    table::{
-        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Rounded, Table, define_packed_table,
-        define_table, has_overflow_rule, same_bits, same_truth,
-    },
+    table::{self, Entry, KernelFn, PackedTable, PairKernels, Rounded, Table, TierKernels},
     vector::{
         self,
         lanes::{
@@ -33,55 +30,42 @@ use crate::{
         },
     },
 };
+use core::marker::PhantomData;
 use simd::Neon;
 
 /// Elements of a block.
 const BLOCK: usize = 32;
 
-/// The tokens of a combination of finer features.
-struct Features<const FINE: u8>;
+/// The kernels of the tier, with CPU features.
+struct Kernels<const BF16: bool, const FP16: bool>;
 
-macro_rules! tokens {
-    ($($fine:expr => $f16:expr, $bf16:expr;)*) => {$(
-        impl Tokens for Features<{ $fine }> {
-            type Base = Neon<0>;
-            type F16 = Neon<{ $f16 }>;
-            type BF16 = Neon<{ $bf16 }>;
-        }
-    )*};
-}
-tokens! {
-    0 => 0, 0;
-    fine::BF16 => 0, fine::BF16;
-    fine::FP16 => fine::FP16, 0;
-    fine::BF16 | fine::FP16 => fine::FP16, fine::BF16;
+impl<const BF16: bool, const FP16: bool> Tokens for Kernels<BF16, FP16> {
+    type Base = Neon;
+    type F16 = Neon<false, FP16>;
+    type BF16 = Neon<BF16, false>;
 }
 
-/// `$body` with the tokens of a combination as `$tokens`.
-macro_rules! with_tokens {
-    ($fine:expr, $tokens:ident, $body:expr) => {{
-        const BF16: u8 = fine::BF16;
-        const FP16: u8 = fine::FP16;
-        const BOTH: u8 = fine::BF16 | fine::FP16;
-        match $fine {
-            BF16 => {
-                type $tokens = Features<BF16>;
-                $body
-            }
-            FP16 => {
-                type $tokens = Features<FP16>;
-                $body
-            }
-            BOTH => {
-                type $tokens = Features<BOTH>;
-                $body
-            }
-            _ => {
-                type $tokens = Features<0>;
-                $body
-            }
-        }
-    }};
+impl<const BF16: bool, const FP16: bool> TierKernels for Kernels<BF16, FP16> {
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE, BF16, FP16>;
+}
+
+/// The kernels of a pair.
+struct Pair<S, D, const SATURATE: bool, const BF16: bool, const FP16: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool, const BF16: bool, const FP16: bool> PairKernels
+    for Pair<S, D, SATURATE, BF16, FP16>
+{
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = Some(pair::<S, D, BF16, FP16, 8, false>(SATURATE));
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+    const FROM_PACKED: Option<KernelFn> = Some(from_packed::<S, D, BF16, FP16, false>(SATURATE));
+    const TO_PACKED: Option<KernelFn> = Some(pair::<S, D, BF16, FP16, 8, true>(SATURATE));
+    const BOTH_PACKED: Option<KernelFn> = Some(from_packed::<S, D, BF16, FP16, true>(SATURATE));
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+const fn entry<S: Format, D: Format, const BF16: bool, const FP16: bool>(saturate: bool) -> Entry {
+    table::entry::<Kernels<BF16, FP16>, S, D>(saturate)
 }
 
 /// # Safety
@@ -107,85 +91,67 @@ unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         }
         match const { (<S as Element>::DTYPE, <S as Element>::DTYPE.bits()) } {
             (DType::Bool, _) => {
-                run::<Neon<0>, Limited<bool, bool, true, 8>, Byte<Found, 8>, true>(src, dst, n, data)
+                run::<Neon, Limited<bool, bool, true, 8>, Byte<Found, 8>, true>(src, dst, n, data)
             }
-            (_, 2) => run::<Neon<0>, Masked<0x03, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
-            (_, 4) => run::<Neon<0>, Masked<0x0F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
-            (_, 6) => run::<Neon<0>, Masked<0x3F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 2) => run::<Neon, Masked<0x03, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 4) => run::<Neon, Masked<0x0F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
+            (_, 6) => run::<Neon, Masked<0x3F, 8>, Byte<Int<8, false>, 8>, false>(src, dst, n, data),
             _ => {
                 let bytes = n * size_of::<S>();
-                run::<Neon<0>, Masked<0xFF, 8>, Byte<Int<8, false>, 8>, false>(src, dst, bytes, data)
+                run::<Neon, Masked<0xFF, 8>, Byte<Int<8, false>, 8>, false>(src, dst, bytes, data)
             }
         }
     }
 }
 
 /// The kernel of a pair whose source has `BITS` bits in its storage, if that is less than a byte.
-const fn pair<S: Format, D: Format, const FINE: u8, const BITS: usize, const PACKED: bool>(
+const fn pair<
+    S: Format,
+    D: Format,
+    const BF16: bool,
+    const FP16: bool,
+    const BITS: usize,
+    const PACKED: bool,
+>(
     saturate: bool,
 ) -> KernelFn {
     if matches!(S::DTYPE, DType::Float16)
-        && FINE & fine::FP16 != 0
+        && FP16
         && let Some(kernel) = halves::kernel::<D, PACKED>(saturate)
     {
         return kernel;
     }
-    with_tokens!(FINE, K, select::pair::<K, S, D, BITS, PACKED>(saturate))
+    select::pair::<Kernels<BF16, FP16>, S, D, BITS, PACKED>(saturate)
 }
 
-const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    Some(pair::<S, D, FINE, 8, false>(saturate))
-}
-
-/// The kernels of packed storage.
-const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    const fn from<S: Format, D: Format, const FINE: u8, const PACKED: bool>(
-        bits: u32,
-        saturate: bool,
-    ) -> KernelFn {
-        match bits {
-            2 => pair::<S, D, FINE, 2, PACKED>(saturate),
-            4 => pair::<S, D, FINE, 4, PACKED>(saturate),
-            6 => pair::<S, D, FINE, 6, PACKED>(saturate),
-            _ => pair::<S, D, FINE, 8, PACKED>(saturate),
-        }
+/// The kernel of a packed source.
+const fn from_packed<S: Format, D: Format, const BF16: bool, const FP16: bool, const PACKED: bool>(
+    saturate: bool,
+) -> KernelFn {
+    match S::DTYPE.bits() {
+        2 => pair::<S, D, BF16, FP16, 2, PACKED>(saturate),
+        4 => pair::<S, D, BF16, FP16, 4, PACKED>(saturate),
+        6 => pair::<S, D, BF16, FP16, 6, PACKED>(saturate),
+        _ => pair::<S, D, BF16, FP16, 8, PACKED>(saturate),
     }
-    let bits = if SIDES & PACKED_FROM != 0 { S::DTYPE.bits() } else { 8 };
-    Some(if SIDES & PACKED_TO != 0 {
-        from::<S, D, FINE, true>(bits, saturate)
-    } else {
-        from::<S, D, FINE, false>(bits, saturate)
-    })
 }
 
-/// No source is apart.
-const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
-    panic!("every source has a row")
-}
-
-/// Every source has a row.
-const APART: bool = false;
-crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_table);
-/// The tables of the combinations of finer features, by their bits (`fine`).
-pub(super) static TABLES: [Table; fine::COMBINATIONS] = fine::by_features!(|FINE| with_packed::<FINE>());
+/// The tables of the combinations of CPU features.
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = each_combination!(|BF16, FP16| Table {
+    packed: Some(&PACKED[FP16 as usize]),
+    tabled: Some(rounded::tabled::<Kernels<false, false>>),
+    ..Table::new(const { &table::rows::<Kernels<BF16, FP16>, COUNT>() })
+});
 /// Those of packed storage: only FEAT_FP16 matters to them.
-static PACKED: [PackedTable; 2] = [packed_table::<0>(), packed_table::<{ fine::FP16 }>()];
-
-const fn with_packed<const FINE: u8>() -> Table {
-    Table {
-        packed: Some(&PACKED[(FINE & fine::FP16 != 0) as usize]),
-        tabled: Some(rounded::tabled::<Features<0>>),
-        ..table::<FINE>()
-    }
-}
+static PACKED: [PackedTable; 2] =
+    [table::packed_table::<Kernels<false, false>>(), table::packed_table::<Kernels<false, true>>()];
 
 /// The kernel of a pair under rules that are not the common ones, in byte storage.
 pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     let found = fine::found();
-    let table = &TABLES[found as usize];
-    let half = found & fine::FP16 != 0 && from.dtype() == DType::Float16;
-    if half
+    let table = &TABLES[fine::combination() as usize];
+    if found.fp16
+        && from.dtype() == DType::Float16
         && !from.is_packed()
         && !to.is_packed()
         && let Some(run) = halves::rounded(to.dtype(), rules)
@@ -193,7 +159,12 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
         let (_, direction) = rounded::mode(rules);
         return Some(Rounded { run, direction, second: None });
     }
-    with_tokens!(found, K, rounded::rounded::<K>(from, to, rules, table))
+    match (found.bf16, found.fp16) {
+        (false, false) => rounded::rounded::<Kernels<false, false>>(from, to, rules, table),
+        (false, true) => rounded::rounded::<Kernels<false, true>>(from, to, rules, table),
+        (true, false) => rounded::rounded::<Kernels<true, false>>(from, to, rules, table),
+        (true, true) => rounded::rounded::<Kernels<true, true>>(from, to, rules, table),
+    }
 }
 
 pub(in crate::arch) use scaled::decoder;

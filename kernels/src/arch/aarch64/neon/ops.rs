@@ -78,7 +78,7 @@ macro_rules! widen {
     };
 }
 
-impl<const FINE: u8> Neon<FINE> {
+impl<const BF16: bool, const FP16: bool> Neon<BF16, FP16> {
     /// Sixteen bytes, looked up in four registers.
     #[inline(always)]
     fn pick<T: bytemuck::Pod>(self, [a, b, c, d]: [T; 4], index: [u8; 16]) -> uint8x16_t
@@ -89,7 +89,7 @@ impl<const FINE: u8> Neon<FINE> {
     }
 }
 
-impl<const FINE: u8> LaneOps for Neon<FINE> {
+impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
     #[inline(always)]
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         /// # Safety
@@ -108,12 +108,14 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
             // SAFETY: the caller's buffers.
             unsafe { K::run(m, src, dst, n, data) }
         }
-        // SAFETY: the token stands for the features in `FINE`; the rest is the caller's.
+        // SAFETY: the token stands for these features; the rest is the caller's.
         unsafe {
-            match FINE {
-                fine::FP16 => with_fp16::<Self, K>(self, src, dst, n, data),
-                fine::BF16 => with_bf16::<Self, K>(self, src, dst, n, data),
-                _ => K::run(self, src, dst, n, data),
+            if FP16 {
+                with_fp16::<Self, K>(self, src, dst, n, data)
+            } else if BF16 {
+                with_bf16::<Self, K>(self, src, dst, n, data)
+            } else {
+                K::run(self, src, dst, n, data)
             }
         }
     }
@@ -355,7 +357,7 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
         })
     }
 
-    const BF16_IN_DIRECTION: bool = FINE & fine::BF16 != 0;
+    const BF16_IN_DIRECTION: bool = BF16;
     #[inline(always)]
     fn f32_of_f16(self, x: Self::V) -> [Self::V; 2] {
         [self.f32_of_low_f16(x), self.f32_of_high_f16(x)]
@@ -367,7 +369,7 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
     #[inline(always)]
     fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V {
         let n = self.neon;
-        let rounded: uint16x8_t = if FINE & fine::BF16 != 0 {
+        let rounded: uint16x8_t = if BF16 {
             cast(self.bf16_by_instruction(a, b))
         } else {
             // Just under half a unit, and the last kept bit: a carry exactly when nearest-even goes up.
@@ -383,7 +385,7 @@ impl<const FINE: u8> LaneOps for Neon<FINE> {
     }
     #[inline(always)]
     fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
-        if FINE & fine::FP16 != 0 {
+        if FP16 {
             return if SIGNED { self.f16_of_i16(x) } else { self.f16_of_u16(x) };
         }
         let [a, b] = self.widen_16::<SIGNED>(x);

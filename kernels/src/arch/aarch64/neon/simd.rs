@@ -8,9 +8,9 @@ use crate::vector::{
 use bytemuck::must_cast as cast;
 use core::arch::aarch64::*;
 
-/// Proves NEON and the finer features in `FINE`.
+/// Proves NEON, and FEAT_BF16 and FEAT_FP16 as its parameters say.
 #[derive(Clone, Copy)]
-pub(super) struct Neon<const FINE: u8 = 0> {
+pub(super) struct Neon<const BF16: bool = false, const FP16: bool = false> {
     pub(super) neon: pulp::core_arch::aarch64::Neon,
 }
 
@@ -26,7 +26,7 @@ macro_rules! operations {
 }
 pub(super) use operations;
 
-impl<const FINE: u8> Simd for Neon<FINE> {
+impl<const BF16: bool, const FP16: bool> Simd for Neon<BF16, FP16> {
     type V = uint32x4_t;
 
     #[inline(always)]
@@ -105,7 +105,7 @@ impl<const FINE: u8> Simd for Neon<FINE> {
     }
 }
 
-impl<const FINE: u8> Blocks for Neon<FINE> {
+impl<const BF16: bool, const FP16: bool> Blocks for Neon<BF16, FP16> {
     const LANES: usize = 4;
 
     operations! { n:

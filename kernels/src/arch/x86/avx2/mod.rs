@@ -18,17 +18,18 @@ use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
     data::Data,
-    dtype::{COUNT, DType, Flavor, Spec},
+    dtype::{DType, Flavor, Spec},
     exact::Rules,
     format::*,
     storage::Encoding,
     table::{
-        Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
-        has_overflow_rule, is_copy, same_bits, same_truth,
+        self, Bytes, Entry, KernelFn, PackedTo, PairKernels, Rounded, Row, Steps, Table, TierKernels, WIDE,
+        is_copy, same_truth,
     },
     vector::{self, Simd, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::decoder;
+use core::marker::PhantomData;
 use simd::Avx2;
 
 avx2_fn! {
@@ -55,7 +56,7 @@ vector::define_families!(vector, plain);
 vector::define_integers!(vector, to_bytes);
 vector::define_styles!(vector, vector, styled);
 
-const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
@@ -69,7 +70,7 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernels that pack what they have made.
-const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
@@ -80,7 +81,7 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernel from a dtype of a byte.
-pub(super) const fn of_byte<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
+pub(super) const fn of_byte<S: Format, D: Format>(saturate: bool) -> Entry {
     let (from, to) = (S::DTYPE, D::DTYPE);
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
@@ -88,19 +89,42 @@ pub(super) const fn of_byte<S: Format, D: Format, const FINE: u8>(saturate: bool
     bytes::kernel::<S, D>(saturate)
 }
 
-/// Sources of a byte are resolved by `bytes`.
-const APART: bool = true;
-crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_to);
+/// The kernels of the tier.
+pub(super) struct Kernels;
+
+impl TierKernels for Kernels {
+    /// Sources of a byte are resolved by `bytes`.
+    const BYTES_APART: bool = true;
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
+}
+
+/// The kernels of a pair.
+pub(super) struct Pair<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool> PairKernels for Pair<S, D, SATURATE> {
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = direct::<S, D>(SATURATE);
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+    const OF_BYTE: Option<Entry> = Some(of_byte::<S, D>(SATURATE));
+    const TO_PACKED: Option<KernelFn> = packed::<S, D>(SATURATE);
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+pub(super) const fn entry<S: Format, D: Format>(saturate: bool) -> Entry {
+    table::entry::<Kernels, S, D>(saturate)
+}
+
 pub(super) static TABLE: Table = whole();
-static PACKED: [PackedTo; WIDE] = packed_to::<0>();
+static PACKED: [PackedTo; WIDE] = table::packed_to::<Kernels>();
+
+static ROWS: [Row; WIDE] = table::rows::<Kernels, WIDE>();
 
 pub(super) const fn whole() -> Table {
     Table {
         packed_to: Some(&PACKED),
         bytes: Some(Bytes { find: bytes::find, copy: copy_bytes }),
         tabled: Some(bytes::tabled),
-        ..table::<0>()
+        ..Table::new(&ROWS)
     }
 }
 

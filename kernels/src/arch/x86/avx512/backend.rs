@@ -7,6 +7,7 @@ use crate::{
     arch::{
         backend::Backend,
         environment::{by_integers, exact_to_float32, parts},
+        features::each_combination,
         x86::{Avx2, Avx512, packing, stream, swap, turn},
     },
     dtype::{DType, Spec},
@@ -17,15 +18,15 @@ use crate::{
 };
 
 pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] =
-    fine::by_features!(|FEATURES| backend::<FEATURES>());
+    each_combination!(|VBMI, BF16| backend::<VBMI, BF16>());
 
-const fn backend<const FEATURES: u8>() -> Backend {
+const fn backend<const VBMI: bool, const BF16: bool>() -> Backend {
     let backend = Backend {
         detected: || Avx2::try_new().is_some() && Avx512::try_new().is_some(),
-        combination: fine::found,
-        features: fine::names(FEATURES),
+        combination: fine::combination,
+        features: fine::names([VBMI, BF16]),
         rounded,
-        obeys_environment: obeys_environment::<FEATURES>,
+        obeys_environment: obeys_environment::<VBMI>,
         packing: &packing::PACKING,
         swaps: &swap::AVX512,
         transpose: &turn::TRANSPOSE,
@@ -33,9 +34,9 @@ const fn backend<const FEATURES: u8>() -> Backend {
         non_temporal: Some(&stream::AVX512),
         loops: wide_loops,
         scaled: Some(&SCALED),
-        ..Backend::new(&TABLES[FEATURES as usize])
+        ..Backend::new(&TABLES[fine::place([VBMI, BF16])])
     };
-    if FEATURES & fine::VBMI != 0 {
+    if VBMI {
         Backend { fused, decoder, products, ..backend }
     } else {
         Backend { fused: avx2::fused, decoder: avx2::decoder, ..backend }
@@ -49,7 +50,7 @@ fn wide_loops(shape: Shape) -> Loops {
     Loops { within, rounded, ..loops(shape) }
 }
 
-const fn obeys_environment<const FEATURES: u8>(from: DType, to: DType) -> bool {
+const fn obeys_environment<const VBMI: bool>(from: DType, to: DType) -> bool {
     // Integers of a byte look up only what is short.
     let integer = matches!(from, DType::Bool | DType::Int8 | DType::UInt8);
     let looked_up = from.size() == 1 && (to.size() <= 2 || parts(to) > 0 && !integer);
@@ -71,15 +72,15 @@ const fn obeys_environment<const FEATURES: u8>(from: DType, to: DType) -> bool {
             },
         };
     let own = by_integers(from, to) || exact_to_float32(from, to) || looked_up || converted || quiet;
-    !own || FEATURES & fine::VBMI == 0 && avx2::backend::obeys_environment(from, to)
+    !own || !VBMI && avx2::backend::obeys_environment(from, to)
 }
 
 pub(in crate::arch) const fn entries<S: Format, D: Format>(
     saturate: bool,
 ) -> [PairEntry; fine::COMBINATIONS] {
     let (from, to) = (<S as Element>::DTYPE, <D as Element>::DTYPE);
-    fine::by_features!(|FEATURES| PairEntry::new(
-        entry::<S, D, FEATURES>(saturate),
-        obeys_environment::<FEATURES>(from, to)
+    each_combination!(|VBMI, BF16| PairEntry::new(
+        entry::<S, D, VBMI, BF16>(saturate),
+        obeys_environment::<VBMI>(from, to)
     ))
 }

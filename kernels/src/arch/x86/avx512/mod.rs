@@ -18,19 +18,20 @@ mod words;
 
 use super::{avx2, copy::avx512 as copy, fine};
 use crate::{
-    arch::scalar,
+    arch::{features::each_combination, scalar},
     data::Data,
-    dtype::{COUNT, DType, Flavor, Spec},
+    dtype::{DType, Flavor, Spec},
     exact::Rules,
     format::*,
     storage::Encoding,
     table::{
-        Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
-        has_overflow_rule, is_copy, same_bits, same_truth,
+        self, Bytes, Entry, KernelFn, PackedTo, PairKernels, Rounded, Row, Steps, Table, TierKernels, WIDE,
+        is_copy, same_truth,
     },
     vector::{self, Simd, style::Mode, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
+use core::marker::PhantomData;
 use simd::Avx512;
 
 avx512_fn! {
@@ -84,14 +85,14 @@ const fn permutes_bytes(from: DType, to: DType, saturate: bool) -> bool {
     to.size() == 1 && vector::covers(from, to) && permutes
 }
 
-const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
+    saturate: bool,
+) -> Option<KernelFn> {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    if FINE & fine::VBMI == 0 && permutes_bytes(from, to, saturate) {
-        return Some(avx2::entry::<S, D, 0>(saturate).run);
+    if !VBMI && permutes_bytes(from, to, saturate) {
+        return Some(avx2::entry::<S, D>(saturate).run);
     }
-    if FINE & fine::BF16 != 0
-        && let Some(kernel) = converted(from, to)
-    {
+    if BF16 && let Some(kernel) = converted(from, to) {
         return Some(kernel);
     }
     if let Some(kernel) = preferred(from, to, saturate) {
@@ -117,7 +118,7 @@ const fn converted(from: DType, to: DType) -> Option<KernelFn> {
 }
 
 /// The kernels of packed storage, with VBMI.
-const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
+const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
@@ -128,10 +129,10 @@ const fn packed<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
 }
 
 /// The kernel from a dtype of a byte.
-const fn of_byte<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry {
+const fn of_byte<S: Format, D: Format, const VBMI: bool>(saturate: bool) -> Entry {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    if FINE & fine::VBMI == 0 {
-        return avx2::of_byte::<S, D, 0>(saturate);
+    if !VBMI {
+        return avx2::of_byte::<S, D>(saturate);
     }
     if is_copy(from, to, saturate) {
         return Entry::new(copy_bytes(if same_truth(from, to) { DType::Bool } else { from }));
@@ -139,13 +140,36 @@ const fn of_byte<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Entry 
     bytes::kernel::<S, D>(saturate)
 }
 
-/// Sources of a byte are resolved by `bytes`.
-const APART: bool = true;
-crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_to);
-/// The tables of the combinations of finer features, by their bits (`fine`): that of CPUs with VBMI alone, and what differs from it.
-pub(super) static TABLES: [Table; fine::COMBINATIONS] = fine::by_features!(|FINE| whole::<FINE>());
-static PACKED: [PackedTo; WIDE] = packed_to::<{ fine::VBMI }>();
+/// The kernels of the tier, with CPU features.
+struct Kernels<const VBMI: bool, const BF16: bool>;
+
+impl<const VBMI: bool, const BF16: bool> TierKernels for Kernels<VBMI, BF16> {
+    /// Sources of a byte are resolved by `bytes`.
+    const BYTES_APART: bool = true;
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE, VBMI, BF16>;
+}
+
+/// The kernels of a pair.
+struct Pair<S, D, const SATURATE: bool, const VBMI: bool, const BF16: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool, const VBMI: bool, const BF16: bool> PairKernels
+    for Pair<S, D, SATURATE, VBMI, BF16>
+{
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = direct::<S, D, VBMI, BF16>(SATURATE);
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+    const OF_BYTE: Option<Entry> = Some(of_byte::<S, D, VBMI>(SATURATE));
+    const TO_PACKED: Option<KernelFn> = packed::<S, D>(SATURATE);
+}
+
+/// The kernel of a pair of byte storage under the common rules.
+const fn entry<S: Format, D: Format, const VBMI: bool, const BF16: bool>(saturate: bool) -> Entry {
+    table::entry::<Kernels<VBMI, BF16>, S, D>(saturate)
+}
+
+/// The tables of the combinations of finer features, that of CPUs with VBMI alone, and what differs from it.
+pub(super) static TABLES: [Table; fine::COMBINATIONS] = each_combination!(|VBMI, BF16| whole::<VBMI, BF16>());
+static PACKED: [PackedTo; WIDE] = table::packed_to::<Kernels<true, false>>();
 
 /// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
 const fn copy_bytes(dtype: DType) -> KernelFn {
@@ -158,9 +182,11 @@ const fn copy_bytes(dtype: DType) -> KernelFn {
     }
 }
 
-const fn whole<const FINE: u8>() -> Table {
-    let own = Table { instead: Some(instead::<FINE>), ..table::<{ fine::VBMI }>() };
-    if FINE & fine::VBMI == 0 {
+static ROWS: [Row; WIDE] = table::rows::<Kernels<true, false>, WIDE>();
+
+const fn whole<const VBMI: bool, const BF16: bool>() -> Table {
+    let own = Table { instead: Some(instead::<VBMI, BF16>), ..Table::new(&ROWS) };
+    if !VBMI {
         return Table { kernels: own.kernels, instead: own.instead, ..avx2::whole() };
     }
     Table {
@@ -172,12 +198,10 @@ const fn whole<const FINE: u8>() -> Table {
 }
 
 /// See [`Table::instead`].
-fn instead<const FINE: u8>(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
+fn instead<const VBMI: bool, const BF16: bool>(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
     match (from, to) {
-        _ if FINE & fine::VBMI == 0 && permutes_bytes(from, to, saturate) => {
-            Some(avx2::TABLE.get(from, to, saturate).run)
-        }
-        _ if FINE & fine::BF16 != 0 => converted(from, to),
+        _ if !VBMI && permutes_bytes(from, to, saturate) => Some(avx2::TABLE.get(from, to, saturate).run),
+        _ if BF16 => converted(from, to),
         _ => None,
     }
 }
@@ -188,16 +212,12 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    vector::rounded(from, to, rules, &TABLES[fine::found() as usize], words::rounded, through_float32)
+    vector::rounded(from, to, rules, &TABLES[fine::combination() as usize], words::rounded, through_float32)
 }
 
 /// See [`styled`]; the kernel is one that this CPU has.
 fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
-    if to.size() == 1 && fine::found() & fine::VBMI == 0 {
-        avx2::styled(from, to, mode)
-    } else {
-        styled(from, to, mode)
-    }
+    if to.size() == 1 && !fine::found().vbmi { avx2::styled(from, to, mode) } else { styled(from, to, mode) }
 }
 
 crate::loss::define_loops!(may_lose, avx512_fn);

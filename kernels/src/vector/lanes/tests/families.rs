@@ -9,14 +9,11 @@ use crate::{
     data::{Data, Direction},
     dtype::{COUNT, DType},
     exact::Rules,
-    format::{Element, Format, *},
+    format::Format,
     kernel::{Kernel, tests as kernels},
     lut, steps,
     storage::Encoding,
-    table::{
-        Entry, KernelFn, PACKED_FROM, PACKED_TO, PackedTable, Table, define_packed_table, define_table,
-        has_overflow_rule, is_copy, same_bits, same_truth,
-    },
+    table::{self, Entry, KernelFn, PackedTable, PairKernels, Row, Table, TierKernels, is_copy},
     vector::{
         lanes::{
             rounded,
@@ -26,6 +23,7 @@ use crate::{
     },
 };
 use alloc::{format, string::String, vec, vec::Vec};
+use core::marker::PhantomData;
 
 /// Every kernel obeys the direction in which it runs.
 struct Obeying;
@@ -54,36 +52,37 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(_: *const u8, _: *mut
     unreachable!("{} to {}", S::DTYPE, D::DTYPE);
 }
 
-const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
-    Some(select::pair::<Obeying, S, D, 8, false>(saturate))
-}
-
-const fn packed<S: Format, D: Format, const FINE: u8, const SIDES: u8>(saturate: bool) -> Option<KernelFn> {
-    const fn from<S: Format, D: Format, const PACKED: bool>(bits: u32, saturate: bool) -> KernelFn {
-        match bits {
-            2 => select::pair::<Obeying, S, D, 2, PACKED>(saturate),
-            4 => select::pair::<Obeying, S, D, 4, PACKED>(saturate),
-            6 => select::pair::<Obeying, S, D, 6, PACKED>(saturate),
-            _ => select::pair::<Obeying, S, D, 8, PACKED>(saturate),
-        }
-    }
-    let bits = if SIDES & PACKED_FROM != 0 { S::DTYPE.bits() } else { 8 };
-    Some(if SIDES & PACKED_TO != 0 {
-        from::<S, D, true>(bits, saturate)
-    } else {
-        from::<S, D, false>(bits, saturate)
+const fn from_packed<S: Format, D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
+    Some(match S::DTYPE.bits() {
+        2 => select::pair::<Obeying, S, D, 2, PACKED>(saturate),
+        4 => select::pair::<Obeying, S, D, 4, PACKED>(saturate),
+        6 => select::pair::<Obeying, S, D, 6, PACKED>(saturate),
+        _ => select::pair::<Obeying, S, D, 8, PACKED>(saturate),
     })
 }
 
-/// Every source has a row.
-const APART: bool = false;
-const fn of_byte<S: Format, D: Format, const FINE: u8>(_: bool) -> Entry {
-    panic!("every source has a row")
+/// The kernels of the tier.
+struct Kernels;
+
+impl TierKernels for Kernels {
+    type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
 }
-crate::dtype::for_each_dtype!(define_table);
-crate::dtype::for_each_dtype!(define_packed_table);
-static PACKED: PackedTable = packed_table::<0>();
-static TABLE: Table = Table { packed: Some(&PACKED), ..table::<0>() };
+
+/// The kernels of a pair.
+struct Pair<S, D, const SATURATE: bool>(PhantomData<(S, D)>);
+
+impl<S: Format, D: Format, const SATURATE: bool> PairKernels for Pair<S, D, SATURATE> {
+    const COPY: KernelFn = copy::<S>;
+    const DIRECT: Option<KernelFn> = Some(select::pair::<Obeying, S, D, 8, false>(SATURATE));
+    const CAST: KernelFn = cast::<S, D, SATURATE>;
+    const FROM_PACKED: Option<KernelFn> = from_packed::<S, D, false>(SATURATE);
+    const TO_PACKED: Option<KernelFn> = Some(select::pair::<Obeying, S, D, 8, true>(SATURATE));
+    const BOTH_PACKED: Option<KernelFn> = from_packed::<S, D, true>(SATURATE);
+}
+
+static ROWS: [Row; COUNT] = table::rows::<Kernels, COUNT>();
+static PACKED: PackedTable = table::packed_table::<Kernels>();
+static TABLE: Table = Table { packed: Some(&PACKED), ..Table::new(&ROWS) };
 
 /// A kernel and how it is called.
 struct Call<'a> {
