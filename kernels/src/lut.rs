@@ -22,7 +22,7 @@ pub(crate) use fold::{Fold, Folded, FoldedOf, Rule, fold, folds, rules};
 #[cfg(any(lane_tiers, all(test, target_endian = "little")))]
 pub(crate) use limits::limits;
 pub(crate) use limits::{Limits, limits_of};
-pub(crate) use sets::{BYTES, byte_place, count, places, set, set_of};
+pub(crate) use sets::{BYTES, Set, byte_place, count, is_in, places};
 pub(crate) use words::{Saturating, Truncating, Words, Wrapping, words};
 
 use crate::{dtype::DType, format::typed};

@@ -1,6 +1,6 @@
 //! Casts between integers of at most 8 bits, and to bool, without a table.
 
-use super::{BYTES, byte_place, set_of};
+use super::{BYTES, Set, byte_place};
 use crate::dtype::{COUNT, DType, Flavor, Spec};
 
 /// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
@@ -23,7 +23,7 @@ pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<
         let mut pair = 0;
         while pair < COUNT * COUNT {
             let (from, to) = (DType::EVERY[pair / COUNT], DType::EVERY[pair % COUNT]);
-            if set_of(from) != 0 && set_of(to) != 0 {
+            if Set::of(from).is_some() && Set::of(to).is_some() {
                 all[0][byte_place(from)][byte_place(to)] = limits(from, to, false);
                 all[1][byte_place(from)][byte_place(to)] = limits(from, to, true);
             }
@@ -31,7 +31,7 @@ pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<
         }
         all
     };
-    if set_of(from) == 0 || set_of(to) == 0 {
+    if Set::of(from).is_none() || Set::of(to).is_none() {
         return None;
     }
     LIMITS[saturate as usize][byte_place(from)][byte_place(to)].as_ref()

@@ -2,54 +2,72 @@
 
 use crate::dtype::{COUNT, DType, Flavor, Spec};
 
-/// Sets of dtypes of a byte, by what kernels look up for them.
-pub(crate) mod set {
+/// What kernels look up for a dtype of a byte.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Set {
     /// bool.
-    pub(crate) const TRUTH: u8 = 1;
+    Truth,
     /// At most 4 bits.
-    pub(crate) const FOUR: u8 = 2;
+    Four,
     /// 6 bits.
-    pub(crate) const SIX: u8 = 4;
+    Six,
     /// Integers of 8 bits.
-    pub(crate) const INTEGERS: u8 = 8;
+    Integers,
     /// 8-bit floats: a sign and a magnitude.
-    pub(crate) const SIGNED: u8 = 16;
+    Signed,
     /// The same with something else in the place of negative zero.
-    pub(crate) const FNUZ: u8 = 32;
+    Fnuz,
     /// Exponents.
-    pub(crate) const EXPONENTS: u8 = 64;
-    pub(crate) const SHORT: u8 = FOUR | SIX;
-    pub(crate) const FLOATS: u8 = SIGNED | FNUZ | EXPONENTS;
-    pub(crate) const EIGHT: u8 = INTEGERS | FLOATS;
-    pub(crate) const ALL: u8 = TRUTH | SHORT | EIGHT;
+    Exponents,
 }
 
-/// The set that a dtype is in, if it is of a byte and this build has it.
-pub(crate) const fn set_of(dtype: DType) -> u8 {
-    match dtype.spec() {
-        _ if dtype.size() != 1 || !dtype.is_built() => 0,
-        Spec::Bool => set::TRUTH,
-        _ if dtype.bits() <= 4 => set::FOUR,
-        _ if dtype.bits() == 6 => set::SIX,
-        Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => set::EXPONENTS,
-        Spec::Float(f) if matches!(f.flavor, Flavor::Fnuz) => set::FNUZ,
-        Spec::Float(_) => set::SIGNED,
-        _ => set::INTEGERS,
+impl Set {
+    pub(crate) const ALL: &[Set] =
+        &[Set::Truth, Set::Four, Set::Six, Set::Integers, Set::Signed, Set::Fnuz, Set::Exponents];
+    /// At most 6 bits.
+    #[allow(dead_code, reason = "for tiers with `Bytes`")]
+    pub(crate) const SHORT: &[Set] = &[Set::Four, Set::Six];
+
+    /// The set that a dtype is in, if it is of a byte and this build has it.
+    pub(crate) const fn of(dtype: DType) -> Option<Set> {
+        Some(match dtype.spec() {
+            _ if dtype.size() != 1 || !dtype.is_built() => return None,
+            Spec::Bool => Set::Truth,
+            _ if dtype.bits() <= 4 => Set::Four,
+            _ if dtype.bits() == 6 => Set::Six,
+            Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => Set::Exponents,
+            Spec::Float(f) if matches!(f.flavor, Flavor::Fnuz) => Set::Fnuz,
+            Spec::Float(_) => Set::Signed,
+            _ => Set::Integers,
+        })
     }
 }
 
+/// Whether a dtype is in one of some sets.
+pub(crate) const fn is_in(dtype: DType, sets: &[Set]) -> bool {
+    let Some(set) = Set::of(dtype) else { return false };
+    let mut i = 0;
+    while i < sets.len() {
+        if sets[i] as u8 == set as u8 {
+            return true;
+        }
+        i += 1;
+    }
+    false
+}
+
 /// How many of the first `end` dtypes are in some sets.
-pub(crate) const fn count(sets: u8, end: usize) -> usize {
+pub(crate) const fn count(sets: &[Set], end: usize) -> usize {
     let (mut i, mut count) = (0, 0);
     while i < end {
-        count += (set_of(DType::EVERY[i]) & sets != 0) as usize;
+        count += is_in(DType::EVERY[i], sets) as usize;
         i += 1;
     }
     count
 }
 
 /// The place of every dtype among those of some sets.
-pub(crate) const fn places(sets: u8) -> [u8; COUNT] {
+pub(crate) const fn places(sets: &[Set]) -> [u8; COUNT] {
     let mut places = [0; COUNT];
     let mut i = 0;
     while i < COUNT {
@@ -60,10 +78,10 @@ pub(crate) const fn places(sets: u8) -> [u8; COUNT] {
 }
 
 /// How many dtypes take a byte per element.
-pub(crate) const BYTES: usize = count(set::ALL, COUNT);
+pub(crate) const BYTES: usize = count(Set::ALL, COUNT);
 
 /// The place of a dtype among those.
 pub(crate) const fn byte_place(dtype: DType) -> usize {
-    const PLACES: [u8; COUNT] = places(set::ALL);
+    const PLACES: [u8; COUNT] = places(Set::ALL);
     PLACES[dtype as usize] as usize
 }

@@ -27,7 +27,7 @@ use crate::{
     exact::{PowerRange, Rounding, Rules},
     format::*,
     hub::parts_fit,
-    lut::{self, Codes, Lut, set},
+    lut::{self, Codes, Lut, Set},
     storage::Encoding,
     table::{KernelFn, Rounded, Table},
     tabled::Made,
@@ -448,20 +448,20 @@ pub(crate) fn tabled<K: Tokens>(
 ) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
     let (bits, to_bits) = (from.bits_per_element(), to.bits_per_element());
-    let set = lut::set_of(s);
+    let set = Set::of(s);
     let all = Codes::All;
     if d.size() == 1 {
         return Some(match (set, bits) {
-            (set::FOUR, 8) => {
+            (Some(Set::Four), 8) => {
                 Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all))
             }
-            (set::FOUR, 4) => {
+            (Some(Set::Four), 4) => {
                 Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all))
             }
-            (set::SIX, 8) => {
+            (Some(Set::Six), 8) => {
                 Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all))
             }
-            (set::SIX, 6) => {
+            (Some(Set::Six), 6) => {
                 Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all))
             }
             (_, 8) => Made::new(given::<K::Base, Direct<8>, 256, 8>(to_bits), Lut::<256, 1>::new(words, all)),
@@ -469,16 +469,16 @@ pub(crate) fn tabled<K: Tokens>(
         });
     }
     let Spec::Int { signed, .. } = d.spec() else { return None };
-    if set & set::SHORT != 0 {
+    if matches!(set, Some(Set::Four | Set::Six)) {
         // Rounded, their values have a byte; what is negative saturates to 0 by the table.
         let signed = signed || !rules.saturate;
         let byte = if signed { DType::Int8 } else { DType::UInt8 };
         let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });
         return Some(match (set, bits) {
-            (set::FOUR, 8) => {
+            (Some(Set::Four), 8) => {
                 Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all))
             }
-            (set::FOUR, 4) => {
+            (Some(Set::Four), 4) => {
                 Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all))
             }
             (_, 8) => {
@@ -490,7 +490,7 @@ pub(crate) fn tabled<K: Tokens>(
             _ => return None,
         });
     }
-    if set & (set::SIGNED | set::FNUZ) == 0 || rules.rounding == Rounding::ToOdd {
+    if !matches!(set, Some(Set::Signed | Set::Fnuz)) || rules.rounding == Rounding::ToOdd {
         return None;
     }
     let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;

@@ -73,7 +73,7 @@ use crate::{
     exact::Rules,
     format::{Format, typed},
     linear,
-    lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Truncating, Words, Wrapping, choice, set},
+    lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Set, Truncating, Words, Wrapping, choice},
     storage::Encoding,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::{Made, direction},
@@ -190,7 +190,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
         return entry;
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
-    if lut::set_of(S::DTYPE) & (set::TRUTH | set::FOUR) != 0 {
+    if lut::is_in(S::DTYPE, &[Set::Truth, Set::Four]) {
         return Entry { run: short(from, to), table: pointer(of_short::<S, D>(saturate)) };
     }
     match of_long::<S, D>(saturate) {
@@ -327,7 +327,7 @@ const fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
 /// The kernel of a target of more than a byte.
 const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
     let s = from.dtype();
-    let is_short = lut::set_of(s) & set::SHORT != 0;
+    let is_short = lut::is_in(s, Set::SHORT);
     if is_short && matches!(to, DType::Int16 | DType::UInt16) {
         let run = match from.bits_per_element() {
             2 => wide::<Table<16>, W16, 2, 16>,
@@ -420,12 +420,12 @@ const fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(
 pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
     let (from_bits, bits) = (from.bits_per_element(), to.bits_per_element());
-    let set = lut::set_of(s);
+    let set = Set::of(s);
     if d.size() == 1 {
         if from_bits <= 4 && bits == 8 {
             return None;
         }
-        if set & (set::TRUTH | set::FOUR) != 0 {
+        if matches!(set, Some(Set::Truth | Set::Four)) {
             return Some(Made::new(short(from, to), Lut::<16, 1>::new(words, Codes::Differences)));
         }
         if let Some(table) = lut::fold(s, d, words)
@@ -435,18 +435,18 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
         }
         // Where positive and negative numbers are rounded differently.
         return Some(match (set, from_bits, bits) {
-            (set::SIX, 6, 2) => Made::new(narrow::<false, 64, 6, 2>, six(words)),
-            (set::SIX, 6, 4) => Made::new(narrow::<false, 64, 6, 4>, six(words)),
-            (set::SIX, 6, 6) => Made::new(narrow::<false, 64, 6, 6>, six(words)),
-            (set::SIX, 6, _) => Made::new(narrow::<false, 64, 6, 8>, six(words)),
-            (set::SIX, ..) => Made::new(to_bits::<false, 64>(bits), six(words)),
+            (Some(Set::Six), 6, 2) => Made::new(narrow::<false, 64, 6, 2>, six(words)),
+            (Some(Set::Six), 6, 4) => Made::new(narrow::<false, 64, 6, 4>, six(words)),
+            (Some(Set::Six), 6, 6) => Made::new(narrow::<false, 64, 6, 6>, six(words)),
+            (Some(Set::Six), 6, _) => Made::new(narrow::<false, 64, 6, 8>, six(words)),
+            (Some(Set::Six), ..) => Made::new(to_bits::<false, 64>(bits), six(words)),
             _ => Made::new(to_bits::<false, 256>(bits), Lut::<256, 1>::new(words, Codes::Differences)),
         });
     }
     let overflow = overflow(d, rules.saturate);
     let is_float = !matches!(d.spec(), Spec::Int { .. });
     match (set, from_bits) {
-        (set::FOUR, _) => {
+        (Some(Set::Four), _) => {
             let wide_of: fn(DType, Overflow) -> KernelFn = match from_bits {
                 2 => shaped::<Table<16>, 2>,
                 4 => shaped::<Table<16>, 4>,
@@ -454,7 +454,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
             };
             Some(Made::new(wide_of(d, overflow), Lut::<16, 2>::new(words, Codes::Differences)))
         }
-        (set::SIX, _) if !matches!(d, DType::Int16 | DType::UInt16) => {
+        (Some(Set::Six), _) if !matches!(d, DType::Int16 | DType::UInt16) => {
             if let Some(table) = lut::magnitudes(s, words) {
                 let run = if from_bits == 6 {
                     shaped::<Signed, 6>(d, overflow)
@@ -470,19 +470,21 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
             };
             Some(Made::new(run, Lut::<64, 2>::new(words, Codes::Differences)))
         }
-        (set::SIX, 6) => {
+        (Some(Set::Six), 6) => {
             Some(Made::new(wide::<Table<64>, W16, 6, 16>, Lut::<64, 2>::new(words, Codes::Differences)))
         }
-        (set::SIX, _) => {
+        (Some(Set::Six), _) => {
             Some(Made::new(wide::<Table<64>, W16, 8, 16>, Lut::<64, 2>::new(words, Codes::Differences)))
         }
-        (set::EXPONENTS, _) if is_float => Some(Made::new(wide::<Window, W16, 8, 16>, Window::table(words)?)),
-        (set::EXPONENTS, _) => {
+        (Some(Set::Exponents), _) if is_float => {
+            Some(Made::new(wide::<Window, W16, 8, 16>, Window::table(words)?))
+        }
+        (Some(Set::Exponents), _) => {
             // What is less than 1 becomes 0 or 1.
             let least = words.iter().position(|word| *word != 0)?;
             Some(Made::new(powers::<widen::RoundedBytes>(d, rules.saturate)?, least as u8))
         }
-        (set::SIGNED | set::FNUZ, _) if !is_float => {
+        (Some(Set::Signed | Set::Fnuz), _) if !is_float => {
             let run = match linear::Entry::of(s) {
                 Some(linear::Entry::Last) => of_8::<Shifted<Last, true>, true>(d, overflow),
                 Some(linear::Entry::None) => of_8::<Shifted<Nothing, true>, true>(d, overflow),

@@ -5,7 +5,7 @@ use crate::{
     dtype::COUNT,
     format::*,
     linear::{self, Ends, EndsOf, Line},
-    lut::{Magnitudes, MagnitudesOf, count, places, set, set_of},
+    lut::{Magnitudes, MagnitudesOf, Set, count, is_in, places},
 };
 
 /// What 16 bits hold of results of more than a byte. Many targets need the same.
@@ -79,44 +79,44 @@ const fn integers<S: Format, const E: usize>() -> Integers<E> {
 
 /// 8-bit floats whose ends are short, and those whose ends are longer.
 const fn has_ends(from: DType) -> bool {
-    set_of(from) & set::FLOATS != 0 && linear::Entry::of(from).is_some()
+    is_in(from, &[Set::Signed, Set::Fnuz, Set::Exponents]) && linear::Entry::of(from).is_some()
 }
 const fn has_line(from: DType) -> bool {
-    set_of(from) & (set::SIGNED | set::FNUZ) != 0 && linear::Entry::of(from).is_none()
+    is_in(from, &[Set::Signed, Set::Fnuz]) && linear::Entry::of(from).is_none()
 }
 
 macro_rules! define_rows {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        static FOUR: [[Lut<16, 2>; Results::COUNT]; count(set::FOUR, COUNT)] = {
-            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::FOUR, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::FOUR != 0 {
+        static FOUR: [[Lut<16, 2>; Results::COUNT]; count(&[Set::Four], COUNT)] = {
+            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(&[Set::Four], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Four]) {
                 rows[i] = wide!(four, $format);
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
-        static FOUR_INTEGERS: [Integers<16>; count(set::FOUR, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(set::FOUR, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::FOUR != 0 {
+        static FOUR_INTEGERS: [Integers<16>; count(&[Set::Four], COUNT)] = {
+            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(&[Set::Four], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Four]) {
                 rows[i] = integers::<$format, 16>();
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
-        static SIX: [[Magnitudes; Results::COUNT]; count(set::SIX, COUNT)] = {
-            let (mut rows, mut i) = ([wide!(six, F6E2M3FN); count(set::SIX, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::SIX != 0 {
+        static SIX: [[Magnitudes; Results::COUNT]; count(&[Set::Six], COUNT)] = {
+            let (mut rows, mut i) = ([wide!(six, F6E2M3FN); count(&[Set::Six], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Six]) {
                 rows[i] = wide!(six, $format);
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
-        static SIX_INTEGERS: [Integers<64>; count(set::SIX, COUNT)] = {
-            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(set::SIX, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::SIX != 0 {
+        static SIX_INTEGERS: [Integers<64>; count(&[Set::Six], COUNT)] = {
+            let (mut rows, mut i) = ([[[Lut::EMPTY; 2]; 2]; count(&[Set::Six], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Six]) {
                 rows[i] = integers::<$format, 64>();
                 i += 1;
             })*
@@ -152,9 +152,8 @@ static ONES: [[u8; 2]; 2] =
 /// `float8_e8m0fnu` as float32 and as float64.
 static POWERS: [Line; 2] = [line::<Saturating<F8E8M0FNU, f32>>(), line::<Saturating<F8E8M0FNU, f64>>()];
 
-/// The place among the sources of some sets.
-const fn place<const SETS: u8>(from: DType) -> usize {
-    let places = const { &places(SETS) };
+/// The row of a source among the places of its set.
+const fn place(from: DType, places: &[u8; COUNT]) -> usize {
     places[from as usize] as usize
 }
 
@@ -191,20 +190,22 @@ pub(super) const fn pointer<T>(table: &'static T) -> *const u8 {
 /// The table of a source of up to 6 bits and an integer of 16 bits.
 pub(super) const fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
     let (saturate, unsigned) = (saturate as usize, unsigned as usize);
-    match set_of(from) {
-        set::FOUR => pointer(&FOUR_INTEGERS[place::<{ set::FOUR }>(from)][saturate][unsigned]),
-        _ => pointer(&SIX_INTEGERS[place::<{ set::SIX }>(from)][saturate][unsigned]),
+    match Set::of(from) {
+        Some(Set::Four) => {
+            pointer(&FOUR_INTEGERS[place(from, const { &places(&[Set::Four]) })][saturate][unsigned])
+        }
+        _ => pointer(&SIX_INTEGERS[place(from, const { &places(&[Set::Six]) })][saturate][unsigned]),
     }
 }
 
 /// The data of other targets.
 pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
     let r = results.place();
-    match set_of(from) {
-        set::TRUTH => pointer(&ONES[r]),
-        set::FOUR => pointer(&FOUR[place::<{ set::FOUR }>(from)][r]),
-        set::SIX => pointer(&SIX[place::<{ set::SIX }>(from)][r]),
-        set::EXPONENTS => pointer(&POWERS[r]),
+    match Set::of(from) {
+        Some(Set::Truth) => pointer(&ONES[r]),
+        Some(Set::Four) => pointer(&FOUR[place(from, const { &places(&[Set::Four]) })][r]),
+        Some(Set::Six) => pointer(&SIX[place(from, const { &places(&[Set::Six]) })][r]),
+        Some(Set::Exponents) => pointer(&POWERS[r]),
         _ if has_ends(from) => pointer(&ENDS[float_place(from)][r]),
         _ => pointer(&LINES[float_place(from)][r]),
     }

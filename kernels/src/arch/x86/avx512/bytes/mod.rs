@@ -23,7 +23,7 @@ use crate::{
     data::Data,
     dtype::{DType, Spec},
     format::{Format, typed},
-    lut::{self, Codes, Lut, Of, Saturating, Truncating, Wrapping, choice, set},
+    lut::{self, Codes, Lut, Of, Saturating, Set, Truncating, Wrapping, choice},
     storage::Encoding,
     table::{Entry, Found, KernelFn, has_overflow_rule},
     tabled::Made,
@@ -145,16 +145,16 @@ const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape
 
 /// The body of a target of a byte or less.
 const fn to_byte(from: Encoding, to: Encoding) -> KernelFn {
-    match lut::set_of(from.dtype()) {
-        set::TRUTH => narrow::<Bytes, Truth<T64, 1>, 64>(to),
-        set::FOUR | set::SIX => short(from, to, None),
+    match Set::of(from.dtype()) {
+        Some(Set::Truth) => narrow::<Bytes, Truth<T64, 1>, 64>(to),
+        Some(Set::Four | Set::Six) => short(from, to, None),
         _ => narrow::<Bytes, Direct<T256, 1>, 256>(to),
     }
 }
 
 /// The body of an integer of 16 bits.
 const fn to_integer_16(from: Encoding, to: Encoding) -> KernelFn {
-    if lut::set_of(from.dtype()) & set::SHORT != 0 {
+    if lut::is_in(from.dtype(), Set::SHORT) {
         short(from, to, Some(WideShape::W16))
     } else {
         // The sign of an integer of two bytes is no single bit.
@@ -191,15 +191,15 @@ pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found 
         return Found::Tabled;
     }
     let Some(Wide { shape, results }) = Wide::of(d, saturate) else { return Found::Tabled };
-    let set = lut::set_of(s);
+    let set = Set::of(s);
     let run = match (set, shape, results) {
-        _ if set & set::SHORT != 0 => short(from, to, Some(shape)),
-        (set::SIGNED, ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
-        (set::FNUZ, ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
-        (set::EXPONENTS, WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
-        (set::EXPONENTS, WideShape::C64, _) => run::<Bytes, Exponent, C64, 0, 2>,
-        (set::EXPONENTS, _, Results::Float32) => run::<Bytes, Exponent, W16, 0, 2>,
-        (set::INTEGERS, ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
+        _ if matches!(set, Some(Set::Four | Set::Six)) => short(from, to, Some(shape)),
+        (Some(Set::Signed), ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
+        (Some(Set::Fnuz), ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
+        (Some(Set::Exponents), WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
+        (Some(Set::Exponents), WideShape::C64, _) => run::<Bytes, Exponent, C64, 0, 2>,
+        (Some(Set::Exponents), _, Results::Float32) => run::<Bytes, Exponent, W16, 0, 2>,
+        (Some(Set::Integers), ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
         _ => wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape),
     };
     Found::Kernel(Entry { run, table: tables::to_wide(s, results) })
@@ -212,7 +212,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
         return entry;
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
-    let is_short = lut::set_of(S::DTYPE) & (set::SHORT | set::TRUTH) != 0;
+    let is_short = lut::is_in(S::DTYPE, &[Set::Four, Set::Six, Set::Truth]);
     match (D::DTYPE.size(), is_short) {
         (1, true) => Entry { run: to_byte(from, to), table: own::<S, D, 64, 1>(saturate) },
         (1, false) => Entry { run: to_byte(from, to), table: own::<S, D, 256, 1>(saturate) },
@@ -233,25 +233,25 @@ const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: boo
 /// The kernel that makes the words of a pair, whatever they are.
 pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16; 256]) -> Made {
     let (s, d) = (from.dtype(), to.dtype());
-    let set = lut::set_of(s);
+    let set = Set::of(s);
     if d.size() == 1 {
         let run = to_byte(from, to);
-        return if set & (set::SHORT | set::TRUTH) != 0 {
+        return if matches!(set, Some(Set::Four | Set::Six | Set::Truth)) {
             Made::new(run, Lut::<64, 1>::new(words, Codes::All))
         } else {
             Made::new(run, Lut::<256, 1>::new(words, Codes::All))
         };
     }
     let shape = Wide::of(d, saturate).map_or(WideShape::W16, |wide| wide.shape);
-    if set & set::SHORT != 0 {
+    if matches!(set, Some(Set::Four | Set::Six)) {
         return Made::new(short(from, to, Some(shape)), Lut::<64, 2>::new(words, Codes::All));
     }
     // Half as many codes are quicker, where positive and negative numbers are rounded alike.
-    if set == set::SIGNED && Codes::Magnitudes.tell(words) {
+    if set == Some(Set::Signed) && Codes::Magnitudes.tell(words) {
         let run = wide::<Bytes, Signed<T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Magnitudes));
     }
-    if set == set::FNUZ && Codes::Patched.tell(words) {
+    if set == Some(Set::Fnuz) && Codes::Patched.tell(words) {
         let run = wide::<Bytes, Fnuz<T128, 2>, 128>(shape);
         return Made::new(run, Lut::<128, 2>::new(words, Codes::Patched));
     }

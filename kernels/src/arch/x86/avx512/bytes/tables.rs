@@ -5,8 +5,9 @@ use crate::{
     dtype::COUNT,
     format::*,
     lut::{
+        Set,
         choice::{self, Choice},
-        count, places, set, set_of,
+        count, is_in, places,
     },
 };
 
@@ -60,36 +61,36 @@ const fn floats<S: Format, C: Choice, const E: usize>() -> [Lut<E, 2>; 2] {
 
 macro_rules! define_rows {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
-        static SHORT_WIDE: [Wide<64>; count(set::SHORT, COUNT)] = {
-            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::SHORT, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::SHORT != 0 {
+        static SHORT_WIDE: [Wide<64>; count(Set::SHORT, COUNT)] = {
+            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(Set::SHORT, COUNT)], 0);
+            $(if is_in(DType::$variant, Set::SHORT) {
                 rows[i] = wide::<$format, choice::All, 64>();
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
-        static SIGNED_WIDE: [Wide<128>; count(set::SIGNED, COUNT)] = {
-            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::SIGNED, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::SIGNED != 0 {
+        static SIGNED_WIDE: [Wide<128>; count(&[Set::Signed], COUNT)] = {
+            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(&[Set::Signed], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Signed]) {
                 rows[i] = wide::<$format, choice::Magnitudes, 128>();
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
-        static FNUZ_WIDE: [Wide<128>; count(set::FNUZ, COUNT)] = {
-            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::FNUZ, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::FNUZ != 0 {
+        static FNUZ_WIDE: [Wide<128>; count(&[Set::Fnuz], COUNT)] = {
+            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(&[Set::Fnuz], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Fnuz]) {
                 rows[i] = wide::<$format, choice::Patched, 128>();
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
-        static EXPONENT_WIDE: [Wide<256>; count(set::EXPONENTS, COUNT)] = {
-            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(set::EXPONENTS, COUNT)], 0);
-            $(if set_of(DType::$variant) & set::EXPONENTS != 0 {
+        static EXPONENT_WIDE: [Wide<256>; count(&[Set::Exponents], COUNT)] = {
+            let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(&[Set::Exponents], COUNT)], 0);
+            $(if is_in(DType::$variant, &[Set::Exponents]) {
                 rows[i] = wide::<$format, choice::All, 256>();
                 i += 1;
             })*
@@ -104,9 +105,8 @@ crate::dtype::for_each_dtype!(define_rows);
 static INT8: [Lut<128, 2>; 2] = floats::<i8, choice::Absolutes, 128>();
 static UINT8: [Lut<256, 2>; 2] = floats::<u8, choice::All, 256>();
 
-/// The place among the sources of a set that have a row.
-const fn place<const SET: u8>(from: DType) -> usize {
-    let places = const { &places(SET) };
+/// The row of a source among the places of its set.
+const fn place(from: DType, places: &[u8; COUNT]) -> usize {
     places[from as usize] as usize
 }
 
@@ -117,11 +117,11 @@ const fn pointer<T>(table: &'static T) -> *const u8 {
 /// The table of a target of more than a byte but for integers of 16 bits.
 pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
     let r = results.place();
-    match set_of(from) {
-        set::FOUR | set::SIX => pointer(&SHORT_WIDE[place::<{ set::SHORT }>(from)][r]),
-        set::SIGNED => pointer(&SIGNED_WIDE[place::<{ set::SIGNED }>(from)][r]),
-        set::FNUZ => pointer(&FNUZ_WIDE[place::<{ set::FNUZ }>(from)][r]),
-        set::EXPONENTS => pointer(&EXPONENT_WIDE[place::<{ set::EXPONENTS }>(from)][r]),
+    match Set::of(from) {
+        Some(Set::Four | Set::Six) => pointer(&SHORT_WIDE[place(from, const { &places(Set::SHORT) })][r]),
+        Some(Set::Signed) => pointer(&SIGNED_WIDE[place(from, const { &places(&[Set::Signed]) })][r]),
+        Some(Set::Fnuz) => pointer(&FNUZ_WIDE[place(from, const { &places(&[Set::Fnuz]) })][r]),
+        Some(Set::Exponents) => pointer(&EXPONENT_WIDE[place(from, const { &places(&[Set::Exponents]) })][r]),
         _ => {
             let half = matches!(results, Results::Float16) as usize;
             if matches!(from, DType::Int8) { pointer(&INT8[half]) } else { pointer(&UINT8[half]) }
