@@ -39,14 +39,14 @@ pub(crate) mod target;
 pub(crate) mod words;
 
 pub(crate) use bf16::bf16;
-pub(crate) use families::{define_families, define_integers, define_styles};
+pub(crate) use families::{Families, common, in_mode, small_in_mode, to_bytes};
+pub(crate) use load::Loaded;
 pub(crate) use short::padded_bits;
 
 use crate::{
     data::Data,
     dtype::{DType, Spec},
     exact::{Rounding, Rules},
-    format::Format,
     storage::Encoding,
     table::{KernelFn, Rounded, Steps, Table},
 };
@@ -303,7 +303,7 @@ pub(crate) fn rounded(
 ///
 /// As [`KernelFn`].
 #[inline(always)]
-pub(crate) unsafe fn run<M: Casts, S: Format, T: Target<M>>(
+pub(crate) unsafe fn run<M: Casts, S: Loaded, T: Target<M>>(
     m: M,
     src: *const u8,
     dst: *mut u8,
@@ -348,7 +348,7 @@ pub(crate) const fn bytes(n: usize, bits: usize) -> usize {
 ///
 /// As of the methods of [`Simd`].
 #[inline(always)]
-unsafe fn block<M: Casts, S: Format, T: Target<M>, const PART: bool>(
+unsafe fn block<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     m: M,
     src: *const u8,
     dst: *mut u8,

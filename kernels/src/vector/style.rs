@@ -25,6 +25,18 @@ pub(crate) enum Mode {
     Odd,
 }
 
+impl Mode {
+    /// The one for this mode among those in the order of the modes.
+    pub(crate) const fn pick<T: Copy>(self, [common, directed, away, odd]: [T; 4]) -> T {
+        match self {
+            Mode::Common => common,
+            Mode::Directed => directed,
+            Mode::Away => away,
+            Mode::Odd => odd,
+        }
+    }
+}
+
 typed! {
     /// A [`Mode`] as a parameter of a kernel.
     trait RoundingMode { MODE: Mode }

@@ -20,8 +20,18 @@ mod rounded;
 pub(crate) use constants::{Shape, Words, shape};
 pub(crate) use rounded::{is_rounded, run_rounded};
 
-use super::{Casts, padded_bits};
-use crate::{data::Data, table::KernelFn};
+use super::{
+    Casts, Loaded, padded_bits,
+    small::{FloatFamily, FnuzNanApart, FourOrSixBits, NanApart},
+    style::{self, Mode},
+};
+use crate::{
+    data::Data,
+    dtype::{DType, Flavor},
+    format::typed,
+    table::KernelFn,
+};
+use half::{bf16, f16};
 
 /// Lanes of 16 bits: what the kernels here ask of a tier beyond [`Casts`]. Two registers are a block.
 ///
@@ -75,10 +85,47 @@ pub(crate) trait Lanes16: Casts {
     fn xor_masked(self, a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
 }
 
-/// A kernel here: its const parameters.
-pub(crate) trait Pair {
-    const SHAPE: Shape;
-    const PACKED: bool;
+typed! {
+    /// A [`Shape`] as a parameter of kernels.
+    trait Pair { SHAPE: Shape }
+    BFloat16ToNanLimit =
+        Shape { mantissa: 7, fnuz: false, nan_apart: false, bits: 8, same_exponent: false, packed: false };
+    BFloat16ToNanApart =
+        Shape { mantissa: 7, fnuz: false, nan_apart: true, bits: 8, same_exponent: false, packed: false };
+    BFloat16ToFnuzNanLimit =
+        Shape { mantissa: 7, fnuz: true, nan_apart: false, bits: 8, same_exponent: false, packed: false };
+    BFloat16ToFnuzNanApart =
+        Shape { mantissa: 7, fnuz: true, nan_apart: true, bits: 8, same_exponent: false, packed: false };
+    BFloat16To6 =
+        Shape { mantissa: 7, fnuz: false, nan_apart: true, bits: 6, same_exponent: false, packed: false };
+    BFloat16ToPacked6 =
+        Shape { mantissa: 7, fnuz: false, nan_apart: true, bits: 6, same_exponent: false, packed: true };
+    BFloat16To4 =
+        Shape { mantissa: 7, fnuz: false, nan_apart: true, bits: 4, same_exponent: false, packed: false };
+    BFloat16ToPacked4 =
+        Shape { mantissa: 7, fnuz: false, nan_apart: true, bits: 4, same_exponent: false, packed: true };
+    Float16ToNanLimit =
+        Shape { mantissa: 10, fnuz: false, nan_apart: false, bits: 8, same_exponent: false, packed: false };
+    Float16ToNanApart =
+        Shape { mantissa: 10, fnuz: false, nan_apart: true, bits: 8, same_exponent: false, packed: false };
+    Float16ToFnuzNanLimit =
+        Shape { mantissa: 10, fnuz: true, nan_apart: false, bits: 8, same_exponent: false, packed: false };
+    Float16ToFnuzNanApart =
+        Shape { mantissa: 10, fnuz: true, nan_apart: true, bits: 8, same_exponent: false, packed: false };
+    Float16To6 =
+        Shape { mantissa: 10, fnuz: false, nan_apart: true, bits: 6, same_exponent: false, packed: false };
+    Float16ToPacked6 =
+        Shape { mantissa: 10, fnuz: false, nan_apart: true, bits: 6, same_exponent: false, packed: true };
+    Float16To4 =
+        Shape { mantissa: 10, fnuz: false, nan_apart: true, bits: 4, same_exponent: false, packed: false };
+    Float16ToPacked4 =
+        Shape { mantissa: 10, fnuz: false, nan_apart: true, bits: 4, same_exponent: false, packed: true };
+    Float16To5Exponent =
+        Shape { mantissa: 10, fnuz: false, nan_apart: true, bits: 8, same_exponent: true, packed: false };
+    Float16To5ExponentFnuzNanLimit =
+        Shape { mantissa: 10, fnuz: true, nan_apart: false, bits: 8, same_exponent: true, packed: false };
+    Float16To5ExponentFnuzNanApart =
+        Shape { mantissa: 10, fnuz: true, nan_apart: true, bits: 8, same_exponent: true, packed: false };
 }
 
 /// The magnitude of infinity in the source.
@@ -201,7 +248,7 @@ fn signed<M: Lanes16, P: Pair>(m: M, codes: M::V, x: [M::V; 2]) -> M::V {
 unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes: M::V, n: usize) {
     // SAFETY: as the caller's.
     unsafe {
-        match (P::PACKED, P::SHAPE.bits) {
+        match (P::SHAPE.packed, P::SHAPE.bits) {
             (true, 4) => m.store_packed::<4, PART>(dst, codes, n),
             (true, 6) => m.store_packed::<6, PART>(dst, codes, n),
             _ => m.store_8::<PART>(dst, codes, n),
@@ -211,7 +258,7 @@ unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes
 
 /// Where a block from element `i` on is stored.
 const fn place<P: Pair>(i: usize) -> usize {
-    if P::PACKED { i / 8 * P::SHAPE.bits as usize } else { i }
+    if P::SHAPE.packed { i / 8 * P::SHAPE.bits as usize } else { i }
 }
 
 /// Elements that go one way after a block that could not be fast.
@@ -294,7 +341,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
         if i == n {
             return;
         }
-        if M::MASKED || (i > 0 && !P::PACKED) {
+        if M::MASKED || (i > 0 && !P::SHAPE.packed) {
             let count = n - i;
             if !M::MASKED {
                 i = n - M::BLOCK;
@@ -308,97 +355,122 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
             };
             store::<M, P, true>(m, dst.add(place::<P>(i)), signed::<M, P>(m, codes, x), count);
         } else {
-            let bits = const { if P::PACKED { P::SHAPE.bits as usize } else { 8 } };
+            let bits = const { if P::SHAPE.packed { P::SHAPE.bits as usize } else { 8 } };
             let (src, dst) = (src.add(2 * i), dst.add(place::<P>(i)));
             padded_bits::<M>(m, whole, M::BLOCK, 16, bits, src, dst, n - i, data);
         }
     }
 }
 
-/// Makes `kernel`, which finds the kernel of a pair, from functions of a tier with a [`Pair`]: `$run`, and `$permuting` for the pair that
-/// gains by permutations of bytes. Makes `rounded` from `$rounded` and the tier's kernels `$through_float32`.
-macro_rules! define_words {
-    ($($run:ident::<$name:ident> = $mantissa:literal $fnuz:literal $nan_apart:literal $bits:literal $same:literal $packed:literal;)*) => {
-        $(
-            struct $name;
-            impl Pair for $name {
-                const SHAPE: Shape = Shape {
-                    mantissa: $mantissa,
-                    fnuz: $fnuz,
-                    nan_apart: $nan_apart,
-                    bits: $bits,
-                    same_exponent: $same,
-                };
-                const PACKED: bool = $packed;
-            }
-        )*
-        /// The kernel of a pair under the common rules, if it is one of these.
-        pub(super) const fn kernel(from: DType, to: DType, packed: bool, saturate: bool) -> Option<KernelFn> {
-            let shape = match words::shape(from, to, saturate) {
-                Some(shape) => shape,
-                None => return None,
-            };
-            $(
-                if packed == $packed && shape.is(&$name::SHAPE) {
-                    return Some($run::<$name>);
-                }
-            )*
-            None
-        }
-    };
-    ($run:ident, $permuting:ident, $rounded:ident, $through_float32:path) => {
-        /// The kernel from float16 (`HALF`) or bfloat16 to targets with or without a negative zero.
-        ///
-        /// # Safety
-        ///
-        /// As [`KernelFn`].
-        unsafe fn rounded_from<const HALF: bool, const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            fn through_float32<const HALF: bool>(data: &Data) -> KernelFn {
-                let from = if HALF { DType::Float16 } else { DType::BFloat16 };
-                match $through_float32(from, data.to, style::mode(data.to, &data.rules).0) {
-                    Some(Steps { first, second: None }) => first,
-                    _ => unreachable!("a float of 16 bits has a kernel of every style"),
-                }
-            }
-            // SAFETY: as the caller's.
-            unsafe { $rounded::<FNUZ>(src, dst, n, data, &data.words[HALF as usize], through_float32::<HALF>) }
-        }
-
-        /// The kernel of a pair in byte storage under a rounding other than to nearest even, if it has one here.
-        pub(super) fn rounded(from: DType, to: DType) -> Option<KernelFn> {
-            let fnuz = matches!(to.float_spec()?.flavor, Flavor::Fnuz);
-            if !words::is_rounded(from, to) {
-                return None;
-            }
-            Some(match (from, fnuz) {
-                (DType::Float16, false) => rounded_from::<true, false>,
-                (DType::Float16, true) => rounded_from::<true, true>,
-                (_, false) => rounded_from::<false, false>,
-                (_, true) => rounded_from::<false, true>,
-            })
-        }
-
-        define_words! {
-            $run::<BFloat16ToNanLimit> = 7 false false 8 false false;
-            $run::<BFloat16ToNanApart> = 7 false true 8 false false;
-            $run::<BFloat16ToFnuzNanLimit> = 7 true false 8 false false;
-            $run::<BFloat16ToFnuzNanApart> = 7 true true 8 false false;
-            $run::<BFloat16To6> = 7 false true 6 false false;
-            $run::<BFloat16ToPacked6> = 7 false true 6 false true;
-            $run::<BFloat16To4> = 7 false true 4 false false;
-            $run::<BFloat16ToPacked4> = 7 false true 4 false true;
-            $run::<Float16ToNanLimit> = 10 false false 8 false false;
-            $run::<Float16ToNanApart> = 10 false true 8 false false;
-            $run::<Float16ToFnuzNanLimit> = 10 true false 8 false false;
-            $run::<Float16ToFnuzNanApart> = 10 true true 8 false false;
-            $run::<Float16To6> = 10 false true 6 false false;
-            $run::<Float16ToPacked6> = 10 false true 6 false true;
-            $run::<Float16To4> = 10 false true 4 false false;
-            $run::<Float16ToPacked4> = 10 false true 4 false true;
-            $permuting::<Float16To5Exponent> = 10 false true 8 true false;
-            $run::<Float16To5ExponentFnuzNanLimit> = 10 true false 8 true false;
-            $run::<Float16To5ExponentFnuzNanApart> = 10 true true 8 true false;
-        }
-    };
+/// A tier with these kernels.
+pub(crate) trait WordKernels {
+    /// [`run`], compiled for the tier.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data);
+    /// The same for the pair that gains by permutations of bytes.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`], and the CPU has these permutations.
+    unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data);
+    /// [`run_rounded`], compiled for the tier.
+    ///
+    /// # Safety
+    ///
+    /// As of [`run_rounded`].
+    unsafe fn run_rounded<const FNUZ: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+        w: &Words,
+        through_float32: fn(&Data) -> KernelFn,
+    );
+    /// The kernel through float32 to a family of small floats in a mode.
+    fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn;
 }
-pub(crate) use define_words;
+
+/// The kernel of a pair under the common rules, if it is one of these.
+pub(crate) const fn kernel<W: WordKernels>(
+    from: DType,
+    to: DType,
+    packed: bool,
+    saturate: bool,
+) -> Option<KernelFn> {
+    let Some(shape) = shape(from, to, saturate) else { return None };
+    let shape = Shape { packed, ..shape };
+    let kernels: &[(Shape, KernelFn)] = const {
+        &[
+            (BFloat16ToNanLimit::SHAPE, W::run::<BFloat16ToNanLimit>),
+            (BFloat16ToNanApart::SHAPE, W::run::<BFloat16ToNanApart>),
+            (BFloat16ToFnuzNanLimit::SHAPE, W::run::<BFloat16ToFnuzNanLimit>),
+            (BFloat16ToFnuzNanApart::SHAPE, W::run::<BFloat16ToFnuzNanApart>),
+            (BFloat16To6::SHAPE, W::run::<BFloat16To6>),
+            (BFloat16ToPacked6::SHAPE, W::run::<BFloat16ToPacked6>),
+            (BFloat16To4::SHAPE, W::run::<BFloat16To4>),
+            (BFloat16ToPacked4::SHAPE, W::run::<BFloat16ToPacked4>),
+            (Float16ToNanLimit::SHAPE, W::run::<Float16ToNanLimit>),
+            (Float16ToNanApart::SHAPE, W::run::<Float16ToNanApart>),
+            (Float16ToFnuzNanLimit::SHAPE, W::run::<Float16ToFnuzNanLimit>),
+            (Float16ToFnuzNanApart::SHAPE, W::run::<Float16ToFnuzNanApart>),
+            (Float16To6::SHAPE, W::run::<Float16To6>),
+            (Float16ToPacked6::SHAPE, W::run::<Float16ToPacked6>),
+            (Float16To4::SHAPE, W::run::<Float16To4>),
+            (Float16ToPacked4::SHAPE, W::run::<Float16ToPacked4>),
+            (Float16To5Exponent::SHAPE, W::run_permuting::<Float16To5Exponent>),
+            (Float16To5ExponentFnuzNanLimit::SHAPE, W::run::<Float16To5ExponentFnuzNanLimit>),
+            (Float16To5ExponentFnuzNanApart::SHAPE, W::run::<Float16To5ExponentFnuzNanApart>),
+        ]
+    };
+    let mut i = 0;
+    while i < kernels.len() {
+        if kernels[i].0.is(&shape) {
+            return Some(kernels[i].1);
+        }
+        i += 1;
+    }
+    None
+}
+
+/// The kernel of a pair in byte storage under a rounding other than to nearest even, if it has one here.
+pub(crate) fn rounded_kernel<W: WordKernels>(from: DType, to: DType) -> Option<KernelFn> {
+    /// The kernel from float16 (`HALF`) or bfloat16 to targets with or without a negative zero.
+    ///
+    /// # Safety
+    ///
+    /// As [`KernelFn`].
+    unsafe fn from_words<W: WordKernels, const HALF: bool, const FNUZ: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &Data,
+    ) {
+        fn through_float32<W: WordKernels, S: Loaded, const FNUZ: bool>(data: &Data) -> KernelFn {
+            let (mode, _) = style::mode(data.to, &data.rules);
+            if FNUZ {
+                W::small::<S, FnuzNanApart>(mode)
+            } else if data.to.bits() == 8 {
+                W::small::<S, NanApart>(mode)
+            } else {
+                W::small::<S, FourOrSixBits>(mode)
+            }
+        }
+        let through_float32 =
+            if HALF { through_float32::<W, f16, FNUZ> } else { through_float32::<W, bf16, FNUZ> };
+        // SAFETY: as the caller's.
+        unsafe { W::run_rounded::<FNUZ>(src, dst, n, data, &data.words[HALF as usize], through_float32) }
+    }
+    let fnuz = matches!(to.float_spec()?.flavor, Flavor::Fnuz);
+    if !is_rounded(from, to) {
+        return None;
+    }
+    Some(match (from, fnuz) {
+        (DType::Float16, false) => from_words::<W, true, false>,
+        (DType::Float16, true) => from_words::<W, true, true>,
+        (_, false) => from_words::<W, false, false>,
+        (_, true) => from_words::<W, false, true>,
+    })
+}

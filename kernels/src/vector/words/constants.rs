@@ -103,6 +103,8 @@ pub(crate) struct Shape {
     pub(crate) nan_apart: bool,
     pub(crate) bits: u32,
     pub(crate) same_exponent: bool,
+    /// The target is packed.
+    pub(crate) packed: bool,
 }
 
 impl Shape {
@@ -113,10 +115,11 @@ impl Shape {
             && self.nan_apart == other.nan_apart
             && self.bits == other.bits
             && self.same_exponent == other.same_exponent
+            && self.packed == other.packed
     }
 }
 
-/// The shape of a pair that is covered here.
+/// The shape of a pair of byte storage that is covered here.
 pub(crate) const fn shape(from: DType, to: DType, saturate: bool) -> Option<Shape> {
     let mantissa = match from {
         DType::Float16 => 10,
@@ -130,6 +133,7 @@ pub(crate) const fn shape(from: DType, to: DType, saturate: bool) -> Option<Shap
             nan_apart: saturate || matches!(f.flavor, Flavor::Ieee | Flavor::Finite),
             bits: f.bits(),
             same_exponent: f.exponent_bits == 5 && mantissa == 10,
+            packed: false,
         }),
         _ => None,
     }

@@ -18,7 +18,7 @@ use super::copy::avx2 as copy;
 use crate::{
     arch::scalar,
     data::Data,
-    dtype::{DType, Flavor, Spec},
+    dtype::DType,
     exact::Rules,
     format::*,
     storage::Encoding,
@@ -26,7 +26,7 @@ use crate::{
         self, Bytes, Entry, KernelFn, PackedTo, PairKernels, Rounded, Row, Steps, Table, TierKernels, WIDE,
         is_copy, same_truth,
     },
-    vector::{self, Simd, target::Target},
+    vector::{self, Families, Loaded, Simd, small::FloatFamily, style::Mode, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use core::marker::PhantomData;
@@ -42,42 +42,37 @@ avx2_fn! {
     }
 }
 
-avx2_fn! {
-    /// # Safety
-    ///
-    /// As [`KernelFn`].
-    unsafe fn vector<S: Format, T: Target<Avx2>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { vector::run::<Avx2, S, T>(Avx2::new_unchecked(), src, dst, n, data, vector::<S, T>) }
+impl Families for Avx2 {
+    avx2_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
+        }
     }
 }
-
-vector::define_families!(vector, plain);
-vector::define_integers!(vector, to_bytes);
-vector::define_styles!(vector, vector, styled);
 
 const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
         return Some(wide::float16_to_bfloat16);
     }
-    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, false, saturate) {
+    if let Some(kernel) = vector::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, false, saturate) {
         return Some(kernel);
     }
     if vector::covers(S::DTYPE, D::DTYPE) {
-        return plain::<S>(D::DTYPE, saturate, false);
+        return vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, false);
     }
     wide::kernel::<S, D>(saturate)
 }
 
 /// The kernels that pack what they have made.
 const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
+    if let Some(kernel) = vector::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
-    plain::<S>(D::DTYPE, saturate, true)
+    vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, true)
 }
 
 /// The kernel from a dtype of a byte.
@@ -145,7 +140,17 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
+    vector::rounded(from, to, rules, &TABLE, vector::words::rounded_kernel::<words::Tier>, through_float32)
+}
+
+/// See [`vector::small_in_mode`].
+pub(super) fn small_in_mode<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {
+    vector::small_in_mode::<Avx2, S, F>(mode)
+}
+
+/// See [`vector::in_mode`].
+pub(super) fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
+    vector::in_mode::<Avx2, Avx2>(from, to, mode)
 }
 
 crate::loss::define_loops!(may_lose, avx2_fn);

@@ -24,7 +24,7 @@ use crate::{
     format::*,
     table::{KernelFn, Rounded},
     vector::{
-        Simd,
+        self, Simd,
         short::padded,
         style::{Away, Common, Directed, Mode, Odd, RoundingMode},
     },
@@ -75,9 +75,9 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16, f16, super::to_bytes::<f16>();
-    bf16, bf16, super::to_bytes::<bf16>();
-    f32, f32, super::to_bytes::<f32>();
+    f16, f16, vector::to_bytes::<Avx2, f16>();
+    bf16, bf16, vector::to_bytes::<Avx2, bf16>();
+    f32, f32, vector::to_bytes::<Avx2, f32>();
     f64, f64, to_bytes::<f64>();
 );
 

@@ -4,35 +4,46 @@ use super::simd::Avx2;
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
-    dtype::{DType, Flavor},
-    table::{KernelFn, Steps},
+    table::KernelFn,
     vector::{
-        Simd, style,
-        words::{self, Lanes16, Pair, Shape, Words, define_words},
+        Loaded, Simd,
+        small::FloatFamily,
+        style::Mode,
+        words::{self, Lanes16, Pair, WordKernels, Words},
     },
 };
 
-avx2_fn! {
-    /// # Safety
-    ///
-    /// As [`KernelFn`].
-    unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+/// The kernels of the tier in lanes of 16 bits.
+pub(super) struct Tier;
+
+impl WordKernels for Tier {
+    avx2_fn! {
+        unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: the token proves the instructions; the buffers are the caller's.
+            unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, Self::run::<P>) }
+        }
+    }
+    unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: as the caller's.
-        unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, run::<P>) }
+        unsafe { Self::run::<P>(src, dst, n, data) }
+    }
+    avx2_fn! {
+        unsafe fn run_rounded<const FNUZ: bool>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            data: &Data,
+            w: &Words,
+            through_float32: fn(&Data) -> KernelFn,
+        ) {
+            // SAFETY: the token proves the instructions; the buffers are the caller's.
+            unsafe { words::run_rounded::<Avx2, FNUZ>(Avx2::new_unchecked(), src, dst, n, data, w, through_float32) }
+        }
+    }
+    fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {
+        super::small_in_mode::<S, F>(mode)
     }
 }
-
-avx2_fn! {
-    /// # Safety
-    ///
-    /// As of [`words::run_rounded`].
-    unsafe fn run_rounded<const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data, w: &Words, through_float32: fn(&Data) -> KernelFn) {
-        // SAFETY: as the caller's.
-        unsafe { words::run_rounded::<Avx2, FNUZ>(Avx2::new_unchecked(), src, dst, n, data, w, through_float32) }
-    }
-}
-
-define_words!(run, run, run_rounded, super::styled);
 
 /// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
 static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];

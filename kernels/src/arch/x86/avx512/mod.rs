@@ -20,7 +20,7 @@ use super::{avx2, copy::avx512 as copy, fine};
 use crate::{
     arch::{features::each_combination, scalar},
     data::Data,
-    dtype::{DType, Flavor, Spec},
+    dtype::DType,
     exact::Rules,
     format::*,
     storage::Encoding,
@@ -28,7 +28,7 @@ use crate::{
         self, Bytes, Entry, KernelFn, PackedTo, PairKernels, Rounded, Row, Steps, Table, TierKernels, WIDE,
         is_copy, same_truth,
     },
-    vector::{self, Simd, style::Mode, target::Target},
+    vector::{self, Families, Loaded, Simd, style::Mode, target::Target},
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
 use core::marker::PhantomData;
@@ -44,28 +44,35 @@ avx512_fn! {
     }
 }
 
-/// The kernels of `vector`, for one combination of finer features.
-macro_rules! vector_kernels {
-    ($name:ident, $plain:ident, $function:ident, $simd:ty) => {
-        $function! {
-            /// # Safety
-            ///
-            /// As [`KernelFn`], and the CPU has the finer features too.
-            unsafe fn $name<S: Format, T: Target<$simd>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-                // SAFETY: as the caller's.
-                unsafe { vector::run::<$simd, S, T>(<$simd>::new_unchecked(), src, dst, n, data, $name::<S, T>) }
-            }
+/// The registers of the tier, with permutations of bytes, and with the conversion to bfloat16.
+type Plain = Avx512<false, false>;
+type Permuting = Avx512<true, false>;
+type Converting = Avx512<false, true>;
+
+impl Families for Avx512<false, false> {
+    avx512_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
-
-        vector::define_families!($name, $plain);
-    };
+    }
 }
-vector_kernels!(vector, plain, avx512_fn, Avx512<false, false>);
-vector_kernels!(vector_vbmi, plain_vbmi, vbmi_fn, Avx512<true, false>);
-vector_kernels!(vector_bf16, plain_bf16, bf16_fn, Avx512<false, true>);
-
-vector::define_integers!(vector, to_bytes);
-vector::define_styles!(vector, vector_vbmi, styled);
+impl Families for Avx512<true, false> {
+    vbmi_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
+        }
+    }
+}
+impl Families for Avx512<false, true> {
+    bf16_fn! {
+        unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: as the caller's.
+            unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
+        }
+    }
+}
 
 /// The kernel of a pair that needs no feature beyond the tier's, if `vector` covers the pair and this one is faster.
 const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
@@ -75,7 +82,7 @@ const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = wide::preferred(from, to) {
         return Some(kernel);
     }
-    words::kernel(from, to, false, saturate)
+    vector::words::kernel::<words::Tier>(from, to, false, saturate)
 }
 
 /// Whether the kernel of a pair is that of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ by its
@@ -101,8 +108,8 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
     if vector::covers(from, to) {
         // Bytes are all that VBMI packs.
         return match to.size() {
-            1 => plain_vbmi::<S>(to, saturate, false),
-            _ => plain::<S>(to, saturate, false),
+            1 => vector::common::<Permuting>(from, to, saturate, false),
+            _ => vector::common::<Plain>(from, to, saturate, false),
         };
     }
     wide::kernel::<S, D>(saturate)
@@ -111,21 +118,22 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
 /// The kernel of a pair that gains by the conversion of BF16.
 const fn converted(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
-        (DType::Float32, DType::BFloat16) => plain_bf16::<f32>(to, true, false),
-        (DType::Float16, DType::BFloat16) => plain_bf16::<half::f16>(to, true, false),
+        (DType::Float32 | DType::Float16, DType::BFloat16) => {
+            vector::common::<Converting>(from, to, true, false)
+        }
         _ => None,
     }
 }
 
 /// The kernels of packed storage, with VBMI.
 const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
-    if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, true, saturate) {
+    if let Some(kernel) = vector::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
     }
     if !vector::covers(S::DTYPE, D::DTYPE) {
         return None;
     }
-    plain_vbmi::<S>(D::DTYPE, saturate, true)
+    vector::common::<Permuting>(S::DTYPE, D::DTYPE, saturate, true)
 }
 
 /// The kernel from a dtype of a byte.
@@ -212,12 +220,23 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     if !vector::rounds(s, d) {
         return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
     }
-    vector::rounded(from, to, rules, &TABLES[fine::combination() as usize], words::rounded, through_float32)
+    vector::rounded(
+        from,
+        to,
+        rules,
+        &TABLES[fine::combination() as usize],
+        vector::words::rounded_kernel::<words::Tier>,
+        through_float32,
+    )
 }
 
-/// See [`styled`]; the kernel is one that this CPU has.
+/// See [`vector::in_mode`]; the kernel is one that this CPU has.
 fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
-    if to.size() == 1 && !fine::found().vbmi { avx2::styled(from, to, mode) } else { styled(from, to, mode) }
+    if to.size() == 1 && !fine::found().vbmi {
+        avx2::through_float32(from, to, mode)
+    } else {
+        vector::in_mode::<Plain, Permuting>(from, to, mode)
+    }
 }
 
 crate::loss::define_loops!(may_lose, avx512_fn);

@@ -24,7 +24,10 @@ use crate::{
     exact::{Rounding, Rules},
     format::*,
     table::{KernelFn, Rounded},
-    vector::style::{Away, Common, Directed, Mode, Odd, RoundingMode},
+    vector::{
+        self,
+        style::{Away, Common, Directed, Mode, Odd, RoundingMode},
+    },
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
@@ -87,9 +90,9 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
 
 define_pick!();
 define_rounded!(
-    f16, Wide<f16>, super::to_bytes::<f16>();
-    bf16, Wide<bf16>, super::to_bytes::<bf16>();
-    f32, Wide<f32>, super::to_bytes::<f32>();
+    f16, Wide<f16>, vector::to_bytes::<super::Plain, f16>();
+    bf16, Wide<bf16>, vector::to_bytes::<super::Plain, bf16>();
+    f32, Wide<f32>, vector::to_bytes::<super::Plain, f32>();
     f64, f64, to_bytes::<f64>();
 );
 

@@ -1,14 +1,16 @@
 //! Lanes of 16 bits in the registers of AVX-512.
 
-use super::simd::Avx512;
+use super::{avx2, fine, simd::Avx512};
 use crate::arch::native::intrinsics::*;
 use crate::{
     data::Data,
-    dtype::{DType, Flavor},
-    table::{KernelFn, Steps},
+    dtype::DType,
+    table::KernelFn,
     vector::{
-        Casts, Simd, style,
-        words::{self, Lanes16, Pair, Shape, Words, define_words},
+        self, Casts, Loaded, Simd,
+        small::FloatFamily,
+        style::Mode,
+        words::{self, Lanes16, Pair, WordKernels, Words},
     },
 };
 
@@ -16,39 +18,44 @@ type Registers = Avx512<false, false>;
 /// The same with permutations of bytes.
 type Permuting = Avx512<true, false>;
 
-avx512_fn! {
-    /// # Safety
-    ///
-    /// As [`KernelFn`].
-    unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: the token proves the instructions.
-        unsafe { words::run::<Registers, P>(Registers::new_unchecked(), src, dst, n, data, run::<P>) }
+/// The kernels of the tier in lanes of 16 bits.
+pub(super) struct Tier;
+
+impl WordKernels for Tier {
+    avx512_fn! {
+        unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: the token proves the instructions; the buffers are the caller's.
+            unsafe { words::run::<Registers, P>(Registers::new_unchecked(), src, dst, n, data, Self::run::<P>) }
+        }
+    }
+    vbmi_fn! {
+        unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: the token proves the instructions; the buffers are the caller's.
+            unsafe { words::run::<Permuting, P>(Permuting::new_unchecked(), src, dst, n, data, Self::run_permuting::<P>) }
+        }
+    }
+    avx512_fn! {
+        unsafe fn run_rounded<const FNUZ: bool>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            data: &Data,
+            w: &Words,
+            through_float32: fn(&Data) -> KernelFn,
+        ) {
+            // SAFETY: the token proves the instructions; the buffers are the caller's.
+            unsafe { words::run_rounded::<Registers, FNUZ>(Registers::new_unchecked(), src, dst, n, data, w, through_float32) }
+        }
+    }
+    /// The kernel is one that this CPU has.
+    fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {
+        if fine::found().vbmi {
+            vector::small_in_mode::<Permuting, S, F>(mode)
+        } else {
+            avx2::small_in_mode::<S, F>(mode)
+        }
     }
 }
-
-vbmi_fn! {
-    /// [`run`] with permutations of bytes, for the pair that gains by them.
-    ///
-    /// # Safety
-    ///
-    /// As [`KernelFn`], and the CPU has VBMI.
-    unsafe fn run_vbmi<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: the token proves the instructions.
-        unsafe { words::run::<Permuting, P>(Permuting::new_unchecked(), src, dst, n, data, run_vbmi::<P>) }
-    }
-}
-
-avx512_fn! {
-    /// # Safety
-    ///
-    /// As of [`words::run_rounded`].
-    unsafe fn run_rounded<const FNUZ: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data, w: &Words, through_float32: fn(&Data) -> KernelFn) {
-        // SAFETY: the token proves the instructions.
-        unsafe { words::run_rounded::<Registers, FNUZ>(Registers::new_unchecked(), src, dst, n, data, w, through_float32) }
-    }
-}
-
-define_words!(run, run_vbmi, run_rounded, super::through_float32);
 
 /// Whether the kernel of a pair has permutations of bytes.
 pub(super) const fn permutes(from: DType, to: DType) -> bool {
