@@ -13,7 +13,7 @@ use crate::{
     scaled::{Factors, Product, RegisterStep},
 };
 use core::marker::PhantomData;
-pub(crate) use define::{define_decoders, define_fused};
+pub(crate) use define::{Decoding, Fusing, decoder, fused};
 use half::bf16;
 pub(crate) use stages::{High, Runs, Stage, Stored};
 pub(crate) use words::{List, Words};

@@ -11,10 +11,11 @@ use crate::{
     dtype::{COUNT, DType, Spec},
     exact::Rules,
     format::*,
+    scaled::{Factors, Fused, Step},
     storage::Encoding,
     table::{self, Entry, KernelFn, PackedTable, PairKernels, Rounded, Row, Table, TierKernels},
     vector::{
-        self,
+        self, Simd,
         lanes::{
             byte::{Limited, Masked},
             rounded,
@@ -22,6 +23,7 @@ use crate::{
             select::{self, Tokens},
             target::{Byte, Found, Int},
         },
+        scaled::{Fusing, Source, Stage},
     },
 };
 
@@ -165,12 +167,40 @@ macro_rules! wasm_fn {
 }
 crate::loss::define_loops!(may_lose, wasm_fn);
 crate::scaled::define_scaled!(wasm_fn, Wasm128<false>);
-vector::scaled::define_fused!(wasm_fn, Wasm128<false>);
-vector::scaled::define_decoders!(
-    Wasm128<false>,
-    Eight<F8E4M3FN>,
-    Eight<F8E5M2>,
-    Four<F4E2M1FN>,
-    Four<I4>,
-    Integers
-);
+
+impl Fusing for Wasm128<false> {
+    wasm_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`vector::scaled::fused`].
+pub(super) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    vector::scaled::fused::<Wasm128<false>>(from, to, step)
+}
+
+/// The sources of codes here.
+struct Sources;
+
+impl vector::scaled::Decoding<Wasm128<false>> for Sources {
+    type E4M3 = Eight<F8E4M3FN>;
+    type E5M2 = Eight<F8E5M2>;
+    type E2M1 = Four<F4E2M1FN>;
+    type Int4 = Four<I4>;
+    type Int8 = Integers;
+}
+
+/// See [`vector::scaled::decoder`].
+pub(super) fn decoder(from: Encoding, to: DType, step: Step) -> Option<Fused> {
+    vector::scaled::decoder::<Wasm128<false>, Sources>(from, to, step)
+}

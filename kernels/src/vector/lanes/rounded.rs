@@ -276,29 +276,27 @@ impl<K: Tokens, S> AnyIntegral<K> for S where
 
 /// Integers.
 fn ints<K: Tokens, S: AnyIntegral<K>>(dtype: DType, away: bool, saturate: bool) -> Option<KernelFn> {
-    macro_rules! kernel {
-        ($format:ty) => {
-            match (away, saturate) {
-                (false, false) => const { to::<K, Integers<S, false>, $format, false>(false) },
-                (false, true) => const { to::<K, Integers<S, false>, $format, false>(true) },
-                (true, false) => const { to::<K, Integers<S, true>, $format, false>(false) },
-                (true, true) => const { to::<K, Integers<S, true>, $format, false>(true) },
-            }
-        };
+    fn of<K: Tokens, S: AnyIntegral<K>, D: Format>(away: bool, saturate: bool) -> KernelFn {
+        match (away, saturate) {
+            (false, false) => const { to::<K, Integers<S, false>, D, false>(false) },
+            (false, true) => const { to::<K, Integers<S, false>, D, false>(true) },
+            (true, false) => const { to::<K, Integers<S, true>, D, false>(false) },
+            (true, true) => const { to::<K, Integers<S, true>, D, false>(true) },
+        }
     }
     Some(match dtype {
-        DType::Int2 => kernel!(I2),
-        DType::UInt2 => kernel!(U2),
-        DType::Int4 => kernel!(I4),
-        DType::UInt4 => kernel!(U4),
-        DType::Int8 => kernel!(i8),
-        DType::UInt8 => kernel!(u8),
-        DType::Int16 => kernel!(i16),
-        DType::UInt16 => kernel!(u16),
-        DType::Int32 => kernel!(i32),
-        DType::UInt32 => kernel!(u32),
-        DType::Int64 => kernel!(i64),
-        DType::UInt64 => kernel!(u64),
+        DType::Int2 => of::<K, S, I2>(away, saturate),
+        DType::UInt2 => of::<K, S, U2>(away, saturate),
+        DType::Int4 => of::<K, S, I4>(away, saturate),
+        DType::UInt4 => of::<K, S, U4>(away, saturate),
+        DType::Int8 => of::<K, S, i8>(away, saturate),
+        DType::UInt8 => of::<K, S, u8>(away, saturate),
+        DType::Int16 => of::<K, S, i16>(away, saturate),
+        DType::UInt16 => of::<K, S, u16>(away, saturate),
+        DType::Int32 => of::<K, S, i32>(away, saturate),
+        DType::UInt32 => of::<K, S, u32>(away, saturate),
+        DType::Int64 => of::<K, S, i64>(away, saturate),
+        DType::UInt64 => of::<K, S, u64>(away, saturate),
         _ => return None,
     })
 }

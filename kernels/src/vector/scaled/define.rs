@@ -1,117 +1,100 @@
 //! Which pairs have loops of their own: those that are common in scaled casts.
 
-/// Makes `fused`, which finds the loops from elements to codes: `$function` names the features of a tier and `$simd` its registers.
-macro_rules! define_fused {
-    ($function:ident, $simd:ty) => {
-        $function! {
-            /// # Safety
-            ///
-            /// As [`FusedFn`](crate::scaled::FusedFn).
-            unsafe fn scale_blocks<S: vector::scaled::Source<$simd>, W: vector::scaled::Stage<$simd>>(
-                src: *const u8,
-                dst: *mut u8,
-                n: usize,
-                run: usize,
-                factors: &crate::scaled::Factors<'_>,
-                data: [&Data; 2],
-            ) {
-                // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
-                unsafe {
-                    let m = <$simd as vector::Simd>::new_unchecked();
-                    vector::scaled::run::<$simd, S, W>(m, src, dst, n, run, factors, data)
-                }
-            }
-        }
+use super::{
+    Elements, High, Source, Stage, Stored,
+    words::{Words, stages},
+};
+use crate::{
+    data::Data,
+    dtype::DType,
+    scaled::{Factors, Fused, FusedFn, Product, Step},
+    storage::Encoding,
+    vector::target::F32,
+};
+use half::bf16;
 
-        pub(in crate::arch) fn fused(
-            from: DType,
-            to: Encoding,
-            step: crate::scaled::Step,
-        ) -> Option<crate::scaled::Fused> {
-            use crate::{
-                scaled::{Fused, FusedFn, Step},
-                vector::{
-                    Blocks,
-                    scaled::{Elements, Source, words::stages},
-                },
-            };
-            macro_rules! of_source {
-                ($stage:ty, $halves:ty) => {
-                    match from {
-                        DType::Float32 => (scale_blocks::<Elements<f32>, $stage> as FusedFn, false),
-                        DType::BFloat16 => {
-                            (scale_blocks::<$halves, $stage> as FusedFn, <$halves as Source<$simd>>::APART)
-                        }
-                        _ => return None,
-                    }
-                };
-                ($stage:ty) => {
-                    of_source!($stage, stages::Halves)
-                };
-            }
-            let (run, apart) = match (to.dtype(), to.is_packed(), step) {
-                (DType::Float8E4M3FN, false, Step::Times) => of_source!(stages::E4M3Times),
-                (DType::Float8E5M2, false, Step::Times) => of_source!(stages::E5M2Times),
-                (DType::Float8E4M3FN, false, Step::Quotient { block: false }) => of_source!(stages::E4M3),
-                (DType::Float8E5M2, false, Step::Quotient { block: false }) => of_source!(stages::E5M2),
-                (DType::Float4E2M1FN, true, Step::Times) => of_source!(stages::FourTimes),
-                (DType::Float4E2M1FN, true, Step::Quotient { block: true }) => {
-                    of_source!(stages::Four, Elements<half::bf16>)
-                }
-                (DType::Int8, false, Step::Quotient { block: false }) => of_source!(stages::Int8),
-                (DType::Int4, true, Step::Quotient { block: false }) => of_source!(stages::Int4),
-                _ => return None,
-            };
-            Some(Fused { run, lanes: <$simd>::LANES, least: <$simd>::LANES << u32::from(apart) })
-        }
-    };
+/// A tier with these loops.
+pub(crate) trait Fusing: Words {
+    /// [`run`](super::run), compiled for the tier.
+    ///
+    /// # Safety
+    ///
+    /// As [`FusedFn`].
+    unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        run: usize,
+        factors: &Factors<'_>,
+        data: [&Data; 2],
+    );
 }
-pub(crate) use define_fused;
 
-/// Makes `decoder`, which finds the loops from codes to float32 and bfloat16. `$e4m3`, `$e5m2`, `$e2m1`, `$int4` and `$int8` are the tier's
-/// sources of `float8_e4m3fn`, of `float8_e5m2`, of packed `float4_e2m1fn`, of packed `int4`, and of `int8`.
-macro_rules! define_decoders {
-    ($simd:ty, $e4m3:ty, $e5m2:ty, $e2m1:ty, $int4:ty, $int8:ty) => {
-        pub(in crate::arch) fn decoder(
-            from: Encoding,
-            to: DType,
-            step: crate::scaled::Step,
-        ) -> Option<crate::scaled::Fused> {
-            use crate::{
-                scaled::{Fused, FusedFn, Product, Step},
-                vector::{
-                    Blocks,
-                    scaled::{High, Stored},
-                    target::F32,
-                },
-            };
-            macro_rules! to_target {
-                ($source:ty, $block:literal) => {
-                    match (to, step) {
-                        (DType::Float32, Step::Product { block: $block, beside: false }) => {
-                            scale_blocks::<$source, Stored<Product<$block, false>, F32>> as FusedFn
-                        }
-                        (DType::BFloat16, Step::Product { block: $block, beside: true }) => {
-                            scale_blocks::<$source, High<$block, true>>
-                        }
-                        (DType::BFloat16, Step::Product { block: false, beside: false }) => {
-                            scale_blocks::<$source, High<false, false>>
-                        }
-                        _ => return None,
-                    }
-                };
-            }
-            let run = match (from.dtype(), from.is_packed(), step) {
-                (DType::Float8E4M3FN, false, _) => to_target!($e4m3, false),
-                (DType::Float8E5M2, false, _) => to_target!($e5m2, false),
-                (DType::Float4E2M1FN, true, Step::Product { block: true, .. }) => to_target!($e2m1, true),
-                (DType::Float4E2M1FN, true, _) => to_target!($e2m1, false),
-                (DType::Int4, true, _) => to_target!($int4, false),
-                (DType::Int8, false, _) => to_target!($int8, false),
-                _ => return None,
-            };
-            Some(Fused { run, lanes: <$simd>::LANES, least: <$simd>::LANES })
+/// Finds the loop from elements to codes.
+pub(crate) fn fused<V: Fusing>(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    /// The loop, and whether it loads elements of two registers alternately. Those of bfloat16 are loaded by `H`.
+    fn of<V: Fusing, W: Stage<V>, H: Source<V>>(from: DType) -> Option<(FusedFn, bool)> {
+        match from {
+            DType::Float32 => Some((V::scale_blocks::<Elements<f32>, W>, false)),
+            DType::BFloat16 => Some((V::scale_blocks::<H, W>, H::APART)),
+            _ => None,
         }
-    };
+    }
+    type Halves = stages::Halves;
+    let (run, apart) = match (to.dtype(), to.is_packed(), step) {
+        (DType::Float8E4M3FN, false, Step::Times) => of::<V, stages::E4M3Times, Halves>(from),
+        (DType::Float8E5M2, false, Step::Times) => of::<V, stages::E5M2Times, Halves>(from),
+        (DType::Float8E4M3FN, false, Step::Quotient { block: false }) => of::<V, stages::E4M3, Halves>(from),
+        (DType::Float8E5M2, false, Step::Quotient { block: false }) => of::<V, stages::E5M2, Halves>(from),
+        (DType::Float4E2M1FN, true, Step::Times) => of::<V, stages::FourTimes, Halves>(from),
+        (DType::Float4E2M1FN, true, Step::Quotient { block: true }) => {
+            of::<V, stages::Four, Elements<bf16>>(from)
+        }
+        (DType::Int8, false, Step::Quotient { block: false }) => of::<V, stages::Int8, Halves>(from),
+        (DType::Int4, true, Step::Quotient { block: false }) => of::<V, stages::Int4, Halves>(from),
+        _ => None,
+    }?;
+    Some(Fused { run, lanes: V::LANES, least: V::LANES << u32::from(apart) })
 }
-pub(crate) use define_decoders;
+
+/// A tier's sources of codes.
+pub(crate) trait Decoding<V: Fusing> {
+    /// `float8_e4m3fn`.
+    type E4M3: Source<V>;
+    /// `float8_e5m2`.
+    type E5M2: Source<V>;
+    /// Packed `float4_e2m1fn`.
+    type E2M1: Source<V>;
+    /// Packed `int4`.
+    type Int4: Source<V>;
+    /// `int8`.
+    type Int8: Source<V>;
+}
+
+/// Finds the loop from codes to float32 and bfloat16.
+pub(crate) fn decoder<V: Fusing, D: Decoding<V>>(from: Encoding, to: DType, step: Step) -> Option<Fused> {
+    fn of<V: Fusing, Q: Source<V>, const BLOCK: bool>(to: DType, step: Step) -> Option<FusedFn> {
+        match (to, step) {
+            (DType::Float32, Step::Product { block, beside: false }) if block == BLOCK => {
+                Some(V::scale_blocks::<Q, Stored<Product<BLOCK, false>, F32>>)
+            }
+            (DType::BFloat16, Step::Product { block, beside: true }) if block == BLOCK => {
+                Some(V::scale_blocks::<Q, High<BLOCK, true>>)
+            }
+            (DType::BFloat16, Step::Product { block: false, beside: false }) => {
+                Some(V::scale_blocks::<Q, High<false, false>>)
+            }
+            _ => None,
+        }
+    }
+    let run = match (from.dtype(), from.is_packed(), step) {
+        (DType::Float8E4M3FN, false, _) => of::<V, D::E4M3, false>(to, step),
+        (DType::Float8E5M2, false, _) => of::<V, D::E5M2, false>(to, step),
+        (DType::Float4E2M1FN, true, Step::Product { block: true, .. }) => of::<V, D::E2M1, true>(to, step),
+        (DType::Float4E2M1FN, true, _) => of::<V, D::E2M1, false>(to, step),
+        (DType::Int4, true, _) => of::<V, D::Int4, false>(to, step),
+        (DType::Int8, false, _) => of::<V, D::Int8, false>(to, step),
+        _ => None,
+    }?;
+    Some(Fused { run, lanes: V::LANES, least: V::LANES })
+}

@@ -19,7 +19,7 @@ use crate::{
             run::run,
             small::{place, signed},
             source::Source,
-            target::{Byte, Codes, Int, Int16},
+            target::{Byte, Codes, Int, Int16, Target},
             truths, two,
         },
         small::{self, Family},
@@ -232,27 +232,21 @@ impl<R: RoundingMode> Codes<Half> for Signed<R> {
 
 /// The kernel from float16 under the common rules, if there is one.
 pub(super) const fn kernel<D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
-    macro_rules! byte {
-        ($codes:ty, $bits:literal) => {
-            if PACKED {
-                run::<Half, Plain, Byte<$codes, $bits>, true>
-            } else {
-                run::<Half, Plain, Byte<$codes, 8>, true>
-            }
-        };
+    const fn byte<C: Codes<Half>, const PACKED: bool, const BITS: usize>() -> KernelFn {
+        if PACKED { run::<Half, Plain, Byte<C, BITS>, true> } else { run::<Half, Plain, Byte<C, 8>, true> }
     }
     Some(match D::DTYPE {
-        DType::Float6E2M3FN | DType::Float6E3M2FN => byte!(Small<D>, 6),
-        DType::Float4E2M1FN => byte!(Small<D>, 4),
+        DType::Float6E2M3FN | DType::Float6E3M2FN => byte::<Small<D>, PACKED, 6>(),
+        DType::Float4E2M1FN => byte::<Small<D>, PACKED, 4>(),
         to if takes(to) && saturate => run::<Half, Plain, Byte<Small<D>, 8>, true>,
         to if takes(to) => run::<Half, Plain, Byte<Small<D>, 8>, false>,
         _ if !saturate => return None,
-        DType::Int2 => byte!(Int<2, true>, 2),
-        DType::UInt2 => byte!(Int<2, false>, 2),
-        DType::Int4 => byte!(Int<4, true>, 4),
-        DType::UInt4 => byte!(Int<4, false>, 4),
-        DType::Int8 => byte!(Int<8, true>, 8),
-        DType::UInt8 => byte!(Int<8, false>, 8),
+        DType::Int2 => byte::<Int<2, true>, PACKED, 2>(),
+        DType::UInt2 => byte::<Int<2, false>, PACKED, 2>(),
+        DType::Int4 => byte::<Int<4, true>, PACKED, 4>(),
+        DType::UInt4 => byte::<Int<4, false>, PACKED, 4>(),
+        DType::Int8 => byte::<Int<8, true>, PACKED, 8>(),
+        DType::UInt8 => byte::<Int<8, false>, PACKED, 8>(),
         DType::Int16 => run::<Half, Plain, Int16<true>, true>,
         DType::UInt16 => run::<Half, Plain, Int16<false>, true>,
         _ => return None,
@@ -280,24 +274,22 @@ pub(super) fn rounded(to: DType, rules: &Rules) -> Option<KernelFn> {
 
 /// Integers of at most 16 bits that saturate.
 fn ints(to: DType, away: bool) -> Option<KernelFn> {
-    macro_rules! kernel {
-        ($target:ty) => {
-            if away {
-                run::<Half, Integers<Plain, true>, $target, true>
-            } else {
-                run::<Half, Integers<Plain, false>, $target, true>
-            }
-        };
+    fn of<T: Target<Half>>(away: bool) -> KernelFn {
+        if away {
+            run::<Half, Integers<Plain, true>, T, true>
+        } else {
+            run::<Half, Integers<Plain, false>, T, true>
+        }
     }
     Some(match to {
-        DType::Int2 => kernel!(Byte<Int<2, true>, 8>),
-        DType::UInt2 => kernel!(Byte<Int<2, false>, 8>),
-        DType::Int4 => kernel!(Byte<Int<4, true>, 8>),
-        DType::UInt4 => kernel!(Byte<Int<4, false>, 8>),
-        DType::Int8 => kernel!(Byte<Int<8, true>, 8>),
-        DType::UInt8 => kernel!(Byte<Int<8, false>, 8>),
-        DType::Int16 => kernel!(Int16<true>),
-        DType::UInt16 => kernel!(Int16<false>),
+        DType::Int2 => of::<Byte<Int<2, true>, 8>>(away),
+        DType::UInt2 => of::<Byte<Int<2, false>, 8>>(away),
+        DType::Int4 => of::<Byte<Int<4, true>, 8>>(away),
+        DType::UInt4 => of::<Byte<Int<4, false>, 8>>(away),
+        DType::Int8 => of::<Byte<Int<8, true>, 8>>(away),
+        DType::UInt8 => of::<Byte<Int<8, false>, 8>>(away),
+        DType::Int16 => of::<Int16<true>>(away),
+        DType::UInt16 => of::<Int16<false>>(away),
         _ => return None,
     })
 }

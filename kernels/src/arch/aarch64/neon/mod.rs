@@ -17,10 +17,11 @@ use crate::{
     dtype::{COUNT, DType},
     exact::Rules,
     format::*,
+    scaled::{Factors, Fused, Step},
     storage::Encoding,
     table::{self, Entry, KernelFn, PackedTable, PairKernels, Rounded, Table, TierKernels},
     vector::{
-        self,
+        self, Simd,
         lanes::{
             byte::{Limited, Masked},
             rounded,
@@ -28,6 +29,7 @@ use crate::{
             select::{self, Tokens},
             target::{Byte, Found, Int},
         },
+        scaled::{Fusing, Source, Stage},
     },
 };
 use core::marker::PhantomData;
@@ -175,4 +177,24 @@ macro_rules! neon_fn {
 }
 crate::loss::define_loops!(may_lose, neon_fn);
 crate::scaled::define_scaled!(neon_fn, Neon);
-vector::scaled::define_fused!(neon_fn, Neon);
+
+impl Fusing for Neon {
+    neon_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`vector::scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    vector::scaled::fused::<Neon>(from, to, step)
+}

@@ -16,7 +16,7 @@ use crate::{
             table::To16,
             two, upper_halves,
         },
-        scaled::{List, Source, Words},
+        scaled::{self, Decoding, List, Source, Words},
     },
 };
 use bytemuck::must_cast as cast;
@@ -135,4 +135,18 @@ impl Source<Neon> for Integers {
     }
 }
 
-vector::scaled::define_decoders!(Neon, Eight<F8E4M3FN>, Eight<F8E5M2>, Four<F4E2M1FN>, Four<I4>, Integers);
+/// The sources of codes here.
+struct Sources;
+
+impl Decoding<Neon> for Sources {
+    type E4M3 = Eight<F8E4M3FN>;
+    type E5M2 = Eight<F8E5M2>;
+    type E2M1 = Four<F4E2M1FN>;
+    type Int4 = Four<I4>;
+    type Int8 = Integers;
+}
+
+/// See [`scaled::decoder`].
+pub(in crate::arch) fn decoder(from: Encoding, to: DType, step: Step) -> Option<Fused> {
+    scaled::decoder::<Neon, Sources>(from, to, step)
+}

@@ -21,12 +21,19 @@ use crate::{
     dtype::DType,
     exact::Rules,
     format::*,
+    scaled::{Factors, Fused, Step},
     storage::Encoding,
     table::{
         self, Bytes, Entry, KernelFn, PackedTo, PairKernels, Rounded, Row, Steps, Table, TierKernels, WIDE,
         is_copy, same_truth,
     },
-    vector::{self, Families, Loaded, Simd, small::FloatFamily, style::Mode, target::Target},
+    vector::{
+        self, Families, Loaded, Simd,
+        scaled::{Fusing, Source, Stage},
+        small::FloatFamily,
+        style::Mode,
+        target::Target,
+    },
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use core::marker::PhantomData;
@@ -155,4 +162,24 @@ pub(super) fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Step
 
 crate::loss::define_loops!(may_lose, avx2_fn);
 crate::scaled::define_scaled!(avx2_fn, Avx2);
-vector::scaled::define_fused!(avx2_fn, Avx2);
+
+impl Fusing for Avx2 {
+    avx2_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`vector::scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    vector::scaled::fused::<Avx2>(from, to, step)
+}

@@ -23,12 +23,18 @@ use crate::{
     dtype::DType,
     exact::Rules,
     format::*,
+    scaled::{Factors, Fused, Step},
     storage::Encoding,
     table::{
         self, Bytes, Entry, KernelFn, PackedTo, PairKernels, Rounded, Row, Steps, Table, TierKernels, WIDE,
         is_copy, same_truth,
     },
-    vector::{self, Families, Loaded, Simd, style::Mode, target::Target},
+    vector::{
+        self, Families, Loaded, Simd,
+        scaled::{Fusing, Source, Stage},
+        style::Mode,
+        target::Target,
+    },
 };
 pub(in crate::arch) use bytes::scaled::{decoder, products};
 use core::marker::PhantomData;
@@ -241,4 +247,24 @@ fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
 
 crate::loss::define_loops!(may_lose, avx512_fn);
 crate::scaled::define_scaled!(avx512_fn, Avx512<false, false>);
-vector::scaled::define_fused!(vbmi_fn, Avx512<true, false>);
+
+impl Fusing for Permuting {
+    vbmi_fn! {
+        unsafe fn scale_blocks<S: Source<Self>, W: Stage<Self>>(
+            src: *const u8,
+            dst: *mut u8,
+            n: usize,
+            run: usize,
+            factors: &Factors<'_>,
+            data: [&Data; 2],
+        ) {
+            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
+        }
+    }
+}
+
+/// See [`vector::scaled::fused`].
+pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
+    vector::scaled::fused::<Permuting>(from, to, step)
+}

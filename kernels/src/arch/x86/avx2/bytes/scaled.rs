@@ -1,11 +1,10 @@
 //! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
-use super::{
-    super::{scale_blocks, simd::Avx2},
-    shapes::dwords,
-    *,
+use super::{super::simd::Avx2, shapes::dwords, *};
+use crate::{
+    scaled::{Fused, Step},
+    vector::scaled::{self, Decoding, Source},
 };
-use crate::vector::scaled::Source;
 use core::marker::PhantomData;
 
 /// Codes of `FROM` bits whose words are made as in the kernel to float32.
@@ -54,4 +53,18 @@ impl Source<Avx2> for Ints {
     }
 }
 
-crate::vector::scaled::define_decoders!(Avx2, Small, Small, Four, Four, Ints);
+/// The sources of codes here.
+struct Sources;
+
+impl Decoding<Avx2> for Sources {
+    type E4M3 = Small;
+    type E5M2 = Small;
+    type E2M1 = Four;
+    type Int4 = Four;
+    type Int8 = Ints;
+}
+
+/// See [`scaled::decoder`].
+pub(in crate::arch) fn decoder(from: Encoding, to: DType, step: Step) -> Option<Fused> {
+    scaled::decoder::<Avx2, Sources>(from, to, step)
+}

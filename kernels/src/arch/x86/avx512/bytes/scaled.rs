@@ -1,11 +1,10 @@
 //! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
-use super::{
-    super::{scale_blocks, simd::Avx512},
-    shapes::upper_halves,
-    *,
+use super::{super::simd::Avx512, shapes::upper_halves, *};
+use crate::{
+    scaled::{Fused, Step},
+    vector::scaled::{self, Decoding, Source},
 };
-use crate::vector::scaled::Source;
 use core::marker::PhantomData;
 
 /// Codes that are looked up in the table of the kernel to float32.
@@ -59,4 +58,18 @@ pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<KernelFn
     (covered && to == Encoding::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
 }
 
-crate::vector::scaled::define_decoders!(Token, Small, Small, Four, Four, Ints);
+/// The sources of codes here.
+struct Sources;
+
+impl Decoding<Token> for Sources {
+    type E4M3 = Small;
+    type E5M2 = Small;
+    type E2M1 = Four;
+    type Int4 = Four;
+    type Int8 = Ints;
+}
+
+/// See [`scaled::decoder`].
+pub(in crate::arch) fn decoder(from: Encoding, to: DType, step: Step) -> Option<Fused> {
+    scaled::decoder::<Token, Sources>(from, to, step)
+}
