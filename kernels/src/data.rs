@@ -135,68 +135,103 @@ impl Code {
     }
 }
 
-/// The numbers to add to the bits of positive and of negative floats so that dropping 16 bits rounds. For nearest even, the last bit
-/// that is kept is added, too.
-const fn increments(rounding: Rounding) -> [u32; 2] {
-    match rounding {
-        Rounding::NearestEven => [0x7FFF, 0x7FFF],
-        Rounding::TowardZero | Rounding::ToOdd => [0, 0],
-        Rounding::NearestAway => [0x8000, 0x8000],
-        Rounding::Floor => [0, 0xFFFF],
-        Rounding::Ceil => [0xFFFF, 0],
+/// The constants of a float of up to 16 bits except `bfloat16` and `float8_e8m0fnu`.
+#[derive(Clone, Copy)]
+pub(crate) struct SmallFloat {
+    pub(crate) encoder: Encoder,
+    /// The codes of signs and of NaN, for kernels that put them in among bytes. Of floats of up to 8 bits.
+    pub(crate) code: Code,
+    /// The same as masks of float32, with which the plain loops take fewer instructions.
+    pub(crate) signs: Signs,
+    /// All ones if NaN becomes the largest positive value of a target without NaN, otherwise 0: as `code` says, but a mask, which a
+    /// block with NaN needs.
+    pub(crate) nan_is_max: u32,
+    /// The constants of kernels in lanes of 16 bits, from bfloat16 and from float16, to floats of up to 8 bits.
+    pub(crate) words: [Words; 2],
+}
+
+impl SmallFloat {
+    /// The value for other targets.
+    const NONE: SmallFloat = SmallFloat {
+        encoder: Encoder::NONE,
+        code: Code::NONE,
+        signs: Signs::NONE,
+        nan_is_max: 0,
+        words: [Words::NONE; 2],
+    };
+
+    const fn new(to: DType, rules: &Rules) -> SmallFloat {
+        let f = match to.spec() {
+            Spec::Float(f) if f.exponent_bits <= 5 => f,
+            _ => return Self::NONE,
+        };
+        let other_nan = rules.e5m2_nan_7f && matches!(to, DType::Float8E5M2);
+        let mut encoder = Encoder::new(f, rules.saturate);
+        if other_nan {
+            encoder.nan = crate::exact::extended_to_f32(f, 0x7F);
+        }
+        if matches!(f.flavor, Flavor::Finite) && rules.finite_nan_max {
+            encoder.nan = crate::exact::extended_to_f32(f, f.max_finite());
+        }
+        let nan = match f.nan() {
+            Some(_) if other_nan => Some(0x7F),
+            nan => nan,
+        };
+        SmallFloat {
+            encoder,
+            code: Code::new(to, f, rules),
+            signs: Signs::new(f, rules.finite_nan_max),
+            nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
+            words: if f.bits() <= 8 {
+                [
+                    Words::new(float_spec(DType::BFloat16), f, rules, nan),
+                    Words::new(float_spec(DType::Float16), f, rules, nan),
+                ]
+            } else {
+                [Words::NONE; 2]
+            },
+        }
     }
 }
 
-/// The constants of a target under rules. Kernels read the fields that concern their family.
+/// A rounding as numbers.
 #[derive(Clone, Copy)]
-pub(crate) struct Data {
-    /// For floats of up to 16 bits except `bfloat16` and `float8_e8m0fnu`.
-    pub(crate) encoder: Encoder,
-    /// For signed floats of up to 8 bits.
-    #[allow(dead_code, reason = "as of `Code`")]
-    pub(crate) code: Code,
-    /// The numbers to add to the bits of positive and of negative values so that dropping 16 bits rounds.
+pub(crate) struct Increments {
+    /// The numbers to add to the bits of positive and of negative floats so that dropping 16 bits rounds. For nearest even, the last
+    /// bit that is kept is added, too.
     #[allow(dead_code, reason = "read by the tiers with vectors")]
-    pub(crate) increments: [u32; 2],
-    /// 1 if ties go away from zero, otherwise 0: or-ed into the bits of a float32 that has at least two mantissa bits more than the
-    /// target, it moves a tie past the midpoint before a rounding to nearest even, and changes nothing else.
-    pub(crate) sticky: u32,
+    pub(crate) dropping_16: [u32; 2],
     /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, otherwise 0: it is added with the sign of the
     /// value, rounding toward zero, before the value is rounded to an integer toward zero.
+    #[allow(dead_code, reason = "read by the tiers with vectors")]
     pub(crate) half: u32,
-    /// All ones if the direction is up, otherwise 0.
-    pub(crate) up: u32,
-    /// For integers of up to 8 bits.
-    pub(crate) int: Int,
-    /// For integers of up to 8 bits: the ends of the range, as bytes.
-    pub(crate) lowest: i8,
-    pub(crate) highest: u8,
-    /// For integers of up to 8 bits: the bits that an element has.
-    pub(crate) ones: u8,
-    /// All ones if an infinity becomes the NaN of the target, otherwise 0.
-    pub(crate) infinity_is_nan: u32,
-    /// All ones if NaN becomes the largest positive value of a target without NaN, otherwise 0.
-    pub(crate) nan_is_max: u32,
-    /// For `float8_e8m0fnu`.
-    pub(crate) power: Power,
-    /// The constants for bfloat16 and for float16 as a source, if the target is a float of up to 8 bits with a mantissa.
-    pub(crate) words: [Words; 2],
-    /// The table of a source of a byte, for kernels that look up results.
-    pub(crate) table: *const u8,
-    /// The target.
-    pub(crate) to: DType,
-    /// The rules.
-    pub(crate) rules: Rules,
-    /// Signs of the codes of small floats.
-    pub(crate) signs: Signs,
-    /// The rounding, for kernels that correct the nearest value.
+    /// For kernels that correct the nearest value.
     pub(crate) correction: Correction,
+}
+
+impl Increments {
+    const fn new(rounding: Rounding) -> Increments {
+        Increments {
+            dropping_16: match rounding {
+                Rounding::NearestEven => [0x7FFF, 0x7FFF],
+                Rounding::TowardZero | Rounding::ToOdd => [0, 0],
+                Rounding::NearestAway => [0x8000, 0x8000],
+                Rounding::Floor => [0, 0xFFFF],
+                Rounding::Ceil => [0xFFFF, 0],
+            },
+            half: if matches!(rounding, Rounding::NearestAway) { 0x3F00_0000 } else { 0 },
+            correction: Correction::new(rounding),
+        }
+    }
 }
 
 /// The range of an integer of up to 8 bits.
 #[derive(Clone, Copy)]
+#[allow(dead_code, reason = "read by the tiers with vectors")]
 pub(crate) struct Int {
-    /// Float32 bits of the highest value.
+    /// The highest value.
+    pub(crate) highest: u8,
+    /// Float32 bits of the highest value: converted once, not by every call.
     pub(crate) high: u32,
     /// The lowest value in every byte.
     pub(crate) low: u32,
@@ -209,13 +244,48 @@ impl Int {
         match to.spec() {
             Spec::Int { bits: bits @ ..=8, signed } => {
                 let codes = 1_u32 << bits;
-                let high = if signed { codes / 2 - 1 } else { codes - 1 };
+                let highest = if signed { codes / 2 - 1 } else { codes - 1 };
                 let low = if signed { 0x100 - codes / 2 } else { 0 };
-                Int { high: (high as f32).to_bits(), low: 0x0101_0101 * low, mask: 0x0101_0101 * (codes - 1) }
+                Int {
+                    highest: highest as u8,
+                    high: (highest as f32).to_bits(),
+                    low: 0x0101_0101 * low,
+                    mask: 0x0101_0101 * (codes - 1),
+                }
             }
-            _ => Int { high: 0, low: 0, mask: 0 },
+            _ => Int { highest: 0, high: 0, low: 0, mask: 0 },
         }
     }
+
+    /// The lowest value.
+    #[inline(always)]
+    #[allow(dead_code, reason = "as of the fields")]
+    pub(crate) const fn lowest(&self) -> i8 {
+        self.low as i8
+    }
+
+    /// The bits of the code.
+    #[inline(always)]
+    #[allow(dead_code, reason = "as of the fields")]
+    pub(crate) const fn ones(&self) -> u8 {
+        self.mask as u8
+    }
+}
+
+/// The constants of a target under rules. Kernels read the constants of their family.
+#[derive(Clone, Copy)]
+pub(crate) struct Data {
+    pub(crate) float: SmallFloat,
+    pub(crate) rounding: Increments,
+    pub(crate) int: Int,
+    /// For `float8_e8m0fnu`.
+    pub(crate) power: Power,
+    /// The table of a source of a byte, for kernels that look up results.
+    pub(crate) table: *const u8,
+    /// The target.
+    pub(crate) to: DType,
+    /// The rules.
+    pub(crate) rules: Rules,
 }
 
 // SAFETY: tables are read only.
@@ -226,62 +296,14 @@ unsafe impl Sync for Data {}
 impl Data {
     /// The constants of `to` under `rules`.
     pub(crate) const fn new(to: DType, rules: &Rules) -> Data {
-        let nearest_away = matches!(rules.rounding, Rounding::NearestAway);
-        let (encoder, code, fnuz) = match to.spec() {
-            Spec::Float(f) if f.exponent_bits <= 5 => {
-                let mut encoder = Encoder::new(f, rules.saturate);
-                if rules.e5m2_nan_7f && matches!(to, DType::Float8E5M2) {
-                    encoder.nan = crate::exact::extended_to_f32(f, 0x7F);
-                }
-                if matches!(f.flavor, Flavor::Finite) && rules.finite_nan_max {
-                    encoder.nan = crate::exact::extended_to_f32(f, f.max_finite());
-                }
-                (encoder, Code::new(to, f, rules), matches!(f.flavor, Flavor::Fnuz))
-            }
-            _ => (Encoder::NONE, Code::NONE, false),
-        };
-        let (lowest, highest, ones) = match to.spec() {
-            Spec::Int { bits, signed } if bits <= 8 => {
-                let ones = 0xFF_u8 >> (8 - bits);
-                if signed { (i8::MIN >> (8 - bits), ones >> 1, ones) } else { (0, ones, ones) }
-            }
-            _ => (0, 0, 0),
-        };
         Data {
-            encoder,
-            code,
-            increments: increments(rules.rounding),
-            sticky: nearest_away as u32,
-            half: if nearest_away { 0x3F00_0000 } else { 0 },
-            up: if matches!(rules.rounding, Rounding::Ceil) { u32::MAX } else { 0 },
+            float: SmallFloat::new(to, rules),
+            rounding: Increments::new(rules.rounding),
             int: Int::new(to),
-            lowest,
-            highest,
-            ones,
-            infinity_is_nan: if fnuz && rules.fnuz_inf_nan { u32::MAX } else { 0 },
-            nan_is_max: if rules.finite_nan_max { u32::MAX } else { 0 },
             power: Power::new(rules),
-            words: match to.spec() {
-                Spec::Float(f) if f.bits() <= 8 && f.mantissa_bits > 0 => {
-                    let nan = match f.nan() {
-                        Some(_) if rules.e5m2_nan_7f && matches!(to, DType::Float8E5M2) => Some(0x7F),
-                        nan => nan,
-                    };
-                    [
-                        Words::new(float_spec(DType::BFloat16), f, rules, nan),
-                        Words::new(float_spec(DType::Float16), f, rules, nan),
-                    ]
-                }
-                _ => [Words::NONE; 2],
-            },
             table: core::ptr::null(),
             to,
             rules: *rules,
-            signs: match to.spec() {
-                Spec::Float(f) if f.bits() <= 16 => Signs::new(f, rules.finite_nan_max),
-                _ => Signs::NONE,
-            },
-            correction: Correction::new(rules.rounding),
         }
     }
 

@@ -153,7 +153,7 @@ fn nibbles(from: DType, to: DType, rules: &Rules) -> Nibbles {
 }
 
 /// The direction in which an instruction rounds floats to integers as `rounding` says, if there is one; ties away from zero are
-/// handled by `Data::sticky`.
+/// handled by `Correction::sticky`.
 pub(crate) fn direction(rounding: Rounding) -> Option<Direction> {
     match rounding {
         Rounding::NearestEven | Rounding::NearestAway => Some(Direction::NearestEven),

@@ -16,11 +16,11 @@ pub(crate) fn bf16<M: Simd, R: RoundingMode>(m: M, x: [M::V; 4], data: &Data) ->
             m.add(m.add(x, m.splat(0x7FFF)), last)
         }),
         // Half a unit, or nothing.
-        Mode::Away => each!(x, |x| m.add(x, m.splat(data.sticky << 15))),
+        Mode::Away => each!(x, |x| m.add(x, m.splat(data.rounding.dropping_16[0]))),
         // Just under a unit where the direction leads away from zero.
         Mode::Directed => each!(x, |x| {
             let negative = m.sub(m.splat(0), m.shr::<31>(x));
-            m.add(x, m.and(m.xor(negative, m.splat(data.up)), m.splat(0xFFFF)))
+            m.add(x, m.xor(m.and(negative, m.splat(0xFFFF)), m.splat(data.rounding.dropping_16[0])))
         }),
         // What is dropped makes the last kept bit odd.
         _ => each!(x, |x| {

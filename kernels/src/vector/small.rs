@@ -99,13 +99,13 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
     family: Family,
     data: &Data,
 ) -> M::V {
-    let encoder = data.encoder;
+    let encoder = data.float.encoder;
     let numbers = values != Values::Any;
     let mut absolute =
         if values == Values::Naturals { x } else { each!(x, |x| m.and(x, m.splat(0x7FFF_FFFF))) };
     // The same answer for all blocks.
-    if family.fnuz && R::MODE != Mode::Common && data.infinity_is_nan != 0 {
-        let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(0x7F80_0000 | data.infinity_is_nan));
+    if family.fnuz && R::MODE != Mode::Common && data.float.code.largest < 0x7F80_0000 {
+        let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(u32::MAX));
         absolute = each!(absolute, |x| m.select_eq(x, infinity, replaced, x));
     }
     let mut limited = if family.nan == Nan::Apart && !numbers {
@@ -129,12 +129,12 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
         // A zero of the opposite sign, or the largest positive value.
         let nan = m.pack_sign::<APART>(nan);
         sign = m.xor(sign, nan);
-        sign = m.xor(sign, m.and(m.and(sign, nan), m.splat(data.nan_is_max)));
+        sign = m.xor(sign, m.and(m.and(sign, nan), m.splat(data.float.nan_is_max)));
     }
     if R::MODE == Mode::Away {
         // Zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is as far
         // below the first midpoint.
-        let (sticky, least) = (m.splat(data.sticky), m.splat(0x0080_0000));
+        let (sticky, least) = (m.splat(data.rounding.correction.sticky()), m.splat(0x0080_0000));
         limited = each!(limited, |x| m.max_u(m.or(x, sticky), least));
     }
     let (unit, smallest) = (m.splat((127 + encoder.shift) << 23), m.splat(encoder.min_field << 23));
@@ -162,7 +162,7 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
     if family.width == Width::FourOrSix {
         let sign = m.and(sign, m.splat(0x8080_8080));
         let either = m.or(m.shr::<2>(sign), m.shr::<4>(sign));
-        let sign = m.and(either, m.splat(0x0101_0101 * data.code.sign as u32));
+        let sign = m.and(either, m.splat(0x0101_0101 * data.float.code.sign as u32));
         return m.in_order::<APART>(m.or(codes, sign));
     }
     m.in_order::<APART>(signed::<M>(m, codes, sign, family))

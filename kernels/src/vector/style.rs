@@ -51,7 +51,7 @@ typed! {
 }
 
 /// The mode and the direction of the environment for a target of the kernels through float32 under rules. [`Mode::Away`] also serves
-/// toward zero where the increment is data ([`Data::sticky`](crate::data::Data::sticky)), and infinities that become NaN.
+/// toward zero where the increment is data, and infinities that become NaN.
 pub(crate) fn mode(to: DType, rules: &Rules) -> (Mode, Direction) {
     use Direction::{Down, NearestEven, TowardZero, Up};
     let (flavor, bits, exponent_bits) = match to.spec() {

@@ -232,7 +232,7 @@ impl<M: Blocks> ToInt<M> for Directed {
 impl<M: Casts> ToInt<M> for Away {
     #[inline(always)]
     fn integer(m: M, x: M::V, data: &Data) -> M::V {
-        let half = m.or(m.and(x, m.splat(1 << 31)), m.splat(data.half));
+        let half = m.or(m.and(x, m.splat(1 << 31)), m.splat(data.rounding.half));
         m.truncate(m.fma_env(x, m.splat(127 << 23), half))
     }
 }

@@ -278,7 +278,7 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
     data: &Data,
     whole: KernelFn,
 ) {
-    let w = &data.words[(P::SHAPE.mantissa == 10) as usize];
+    let w = &data.float.words[(P::SHAPE.mantissa == 10) as usize];
     let mut i = 0;
     // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
     // is a kernel of the same pair.
@@ -461,7 +461,9 @@ pub(crate) fn rounded_kernel<W: WordKernels>(from: DType, to: DType) -> Option<K
         let through_float32 =
             if HALF { through_float32::<W, f16, FNUZ> } else { through_float32::<W, bf16, FNUZ> };
         // SAFETY: as the caller's.
-        unsafe { W::run_rounded::<FNUZ>(src, dst, n, data, &data.words[HALF as usize], through_float32) }
+        unsafe {
+            W::run_rounded::<FNUZ>(src, dst, n, data, &data.float.words[HALF as usize], through_float32)
+        }
     }
     let fnuz = matches!(to.float_spec()?.flavor, Flavor::Fnuz);
     if !is_rounded(from, to) {

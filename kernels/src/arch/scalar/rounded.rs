@@ -101,9 +101,9 @@ fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
 ///
 /// As [`KernelFn`].
 unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let (encoder, signs, correction) = (data.encoder, data.signs, data.correction);
+    let (encoder, signs, correction) = (data.float.encoder, data.float.signs, data.rounding.correction);
     // NaN is above infinity.
-    let last_number = if data.infinity_is_nan != 0 { INFINITY - 1 } else { INFINITY };
+    let last_number = data.float.code.largest;
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
         let value = if magnitude > last_number { encoder.nan } else { encoder.limited(magnitude) };
@@ -121,7 +121,7 @@ unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
 /// As [`KernelFn`].
 unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let encoder = const { Encoder::new(float_spec(DType::Float16), false) };
-    let correction = data.correction;
+    let correction = data.rounding.correction;
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
         // A finite value is below what the encoder takes for infinity, so that the rule decides whether it becomes that.
@@ -141,7 +141,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
 ///
 /// As [`KernelFn`].
 unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let correction = data.correction;
+    let correction = data.rounding.correction;
     let encode = |x: u32| {
         let bias = correction.bias(x >> 16 & 1, (x as i32 >> 31) as u32, 0xFFFF);
         let rounded = x.wrapping_add(bias) >> 16;
@@ -234,7 +234,7 @@ impl Real for F32 {
     type Bits = u32;
     #[inline(always)]
     fn whole(self, data: &Data) -> u32 {
-        data.correction.whole32(self.0)
+        data.rounding.correction.whole32(self.0)
     }
 }
 
@@ -243,7 +243,7 @@ impl Real for F64 {
     type Bits = u64;
     #[inline(always)]
     fn whole(self, data: &Data) -> u64 {
-        data.correction.whole64(self.0)
+        data.rounding.correction.whole64(self.0)
     }
 }
 
@@ -282,7 +282,7 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
     let correction = match R::MODE {
         Mode::Away => const { Correction::new(Rounding::NearestAway) },
         Mode::Odd => Correction::TO_ODD,
-        _ => data.correction.as_direction(),
+        _ => data.rounding.correction.as_direction(),
     };
     // SAFETY: as the caller's; all branches write the codes of the target.
     unsafe {

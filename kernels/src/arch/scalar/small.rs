@@ -26,7 +26,7 @@ typed! {
 /// As [`KernelFn`](crate::table::KernelFn).
 pub(super) unsafe fn cast<S: Format, F: Signed>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     // By value: what the loop writes might be the data.
-    let (encoder, signs) = (data.encoder, data.signs);
+    let (encoder, signs) = (data.float.encoder, data.float.signs);
     let encode = |code| {
         let x = S::decode(code).f32_odd();
         signs.put_common(F::FLAVOR, x, encoder.magnitude(x))

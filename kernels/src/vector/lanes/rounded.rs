@@ -122,7 +122,7 @@ fn f16<M: LaneOps, R: RoundingMode>(m: M, x: Words<M>) -> Halves<M> {
 
 #[inline(always)]
 fn bf16<M: LaneOps, R: RoundingMode>(m: M, x: Words<M>, data: &Data) -> Halves<M> {
-    let [positive, negative] = data.increments;
+    let [positive, negative] = data.rounding.dropping_16;
     let all = |x: u32| m.splat(x);
     let (high, low) = (high_halves(m, x), low_halves(m, x));
     let numbers = low_halves(m, each!(x, |x| m.eq_f32(x, x)));

@@ -18,7 +18,7 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for Signed<R> {
     #[inline(always)]
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
         let x = x.f32_odd::<false>(m);
-        let e = &data.encoder;
+        let e = &data.float.encoder;
         let all = |x: u32| m.splat(x);
         let (limit, unit) = (all(e.limit), all((127 + e.shift) << 23));
         let limited = each!(x, |x| {
@@ -44,7 +44,7 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for Signed<R> {
         let numbers = if L::INTEGERS {
             None
         } else {
-            let largest = all(data.code.largest);
+            let largest = all(data.float.code.largest);
             Some(m.low_bytes_32(each!(x, |x| m.abs_ge_f32(largest, x))))
         };
         let signed_high = if L::INTEGERS || M::NAN_KEEPS_SIGN { high } else { high_halves(m, x) };
@@ -62,7 +62,7 @@ pub(crate) fn place<M: LaneOps>(
     data: &Data,
     bias: u8,
 ) -> Bytes<M> {
-    let e = &data.encoder;
+    let e = &data.float.encoder;
     let factor = 1 << ((23 - e.shift) & 7);
     let excess = (e.excess as u8).wrapping_sub(bias.wrapping_mul(factor));
     m.mul_add_8(m.sub_8(counts, m.splat_8(excess)), exponents, m.splat_8(factor))
@@ -77,7 +77,7 @@ pub(crate) fn signed<M: LaneOps>(
     numbers: Option<Bytes<M>>,
     data: &Data,
 ) -> Bytes<M> {
-    let code = &data.code;
+    let code = &data.float.code;
     let all = |x: u8| m.splat_8(x);
     let mut result = codes;
     let mut nan = all(code.nan);
@@ -101,10 +101,10 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for E5m2<R> {
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
         let x = x.halves(m);
         let all = |x: u16| m.splat_16(x);
-        let [positive, negative] = data.increments.map(|x| (x >> 8) as u16);
+        let [positive, negative] = data.rounding.dropping_16.map(|x| (x >> 8) as u16);
         // Infinity is the first magnitude that is not finite, in both formats.
-        let limit = if data.encoder.limit < 65536_f32.to_bits() { 0x7B00 } else { 0x7C00 };
-        let to_even = all((data.increments[0] == 0x7FFF) as u16);
+        let limit = if data.float.encoder.limit < 65536_f32.to_bits() { 0x7B00 } else { 0x7C00 };
+        let to_even = all((data.rounding.dropping_16[0] == 0x7FFF) as u16);
         let sums = two!(x, |x| {
             let limited = m.min_u16(m.and(x, all(0x7FFF)), all(limit));
             if R::MODE == Mode::Odd {

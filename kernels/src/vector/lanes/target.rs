@@ -90,7 +90,7 @@ impl<D: Format> Small<D> {
 
     const fn family(saturate: bool) -> Family {
         match D::DTYPE.spec() {
-            Spec::Float(f) => Family::new(f, &Self::DATA[saturate as usize].encoder),
+            Spec::Float(f) => Family::new(f, &Self::DATA[saturate as usize].float.encoder),
             // No float.
             _ => Family { width: Width::Eight, fnuz: false, nan: Nan::None },
         }

@@ -30,7 +30,8 @@ impl Rounder {
         let dropped = 15 - w.power.trailing_zeros();
         let half = 1_u16 << (dropped - 1);
         // Those of 16 dropped bits.
-        let [positive, negative] = data.increments.map(|x| ((x >> (16 - dropped)) as u16).wrapping_sub(half));
+        let [positive, negative] =
+            data.rounding.dropping_16.map(|x| ((x >> (16 - dropped)) as u16).wrapping_sub(half));
         let rounder = Rounder {
             addend: positive,
             negative: positive ^ negative,
@@ -78,7 +79,7 @@ pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
     through_float32: fn(&Data) -> KernelFn,
 ) {
     let r = Rounder::new(data, w);
-    let sign = data.code.sign;
+    let sign = data.float.code.sign;
     let mut i = 0;
     // SAFETY: as the caller's: blocks begin at an element and end at the last one or before, and so do runs.
     unsafe {

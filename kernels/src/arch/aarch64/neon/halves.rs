@@ -203,7 +203,7 @@ impl<R: RoundingMode> Codes<Half> for Signed<R> {
     #[inline(always)]
     fn codes<L: Lanes<Half>, const SATURATE: bool>(m: Half, x: L, data: &Data) -> V {
         let x = x.halves(m);
-        let e = &data.encoder;
+        let e = &data.float.encoder;
         let all = |x: u16| m.splat_16(x);
         let limit = (e.limit >> 13).wrapping_sub(112 << 10) as u16;
         let unit = all(((15 + e.shift - 13) << 10) as u16);
@@ -224,7 +224,7 @@ impl<R: RoundingMode> Codes<Half> for Signed<R> {
             let inexact = m.xor(m.even_8(exact[0], exact[1]), m.splat_8(0xFF));
             codes = m.or(codes, truths(m, inexact));
         }
-        let largest = all(if data.code.largest == 0x7F80_0000 { 0x7C00 } else { 0x7BFF });
+        let largest = all(if data.float.code.largest == 0x7F80_0000 { 0x7C00 } else { 0x7BFF });
         let numbers = two!(x, |x| m.abs_le_f16(x, largest));
         signed(m, codes, Some(high), Some(m.even_8(numbers[0], numbers[1])), data)
     }

@@ -231,7 +231,7 @@ unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe {
         if ROUNDED {
-            let x = _mm256_or_si256(x, _mm256_set1_epi32(data.sticky as i32));
+            let x = _mm256_or_si256(x, _mm256_set1_epi32(data.rounding.correction.sticky() as i32));
             env::_mm256_cvtps_epi32(_mm256_castsi256_ps(x))
         } else {
             _mm256_cvttps_epi32(_mm256_castsi256_ps(x))

@@ -51,7 +51,7 @@ unsafe fn aside<R: RoundingMode>(x: __m256, data: &Data) -> __m256 {
     }
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let half = _mm256_set1_ps(f32::from_bits(data.half));
+        let half = _mm256_set1_ps(f32::from_bits(data.rounding.half));
         env::_mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))))
     }
 }
@@ -64,7 +64,7 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m256d, data: &Data) -> __m256d {
     }
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let half = _mm256_set1_pd(f32::from_bits(data.half).into());
+        let half = _mm256_set1_pd(f32::from_bits(data.rounding.half).into());
         env::_mm256_add_pd(x, _mm256_or_pd(half, _mm256_and_pd(x, _mm256_set1_pd(-0.0))))
     }
 }

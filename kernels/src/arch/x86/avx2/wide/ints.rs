@@ -109,7 +109,7 @@ impl<R: RoundingMode> Lanes for U32<R> {
     ) -> __m256i {
         // SAFETY: the caller's promise.
         unsafe {
-            let highest = _mm256_set1_epi32(data.highest.into());
+            let highest = _mm256_set1_epi32(data.int.highest.into());
             let [a, b] = [x[0].limited::<SATURATE>(highest), x[1].limited::<SATURATE>(highest)];
             let [c, d] = [x[2].limited::<SATURATE>(highest), x[3].limited::<SATURATE>(highest)];
             pack_8::<SATURATE, false, false>([a, b, c, d], data)
@@ -310,7 +310,7 @@ macro_rules! int64 {
             ) -> __m256i {
                 // SAFETY: the caller's promise.
                 unsafe {
-                    let low = _mm256_set1_epi64x(data.ones.into());
+                    let low = _mm256_set1_epi64x(data.int.ones().into());
                     let a = Self::words::<SATURATE, false>(x[0], x[1], low);
                     let b = Self::words::<SATURATE, false>(x[2], x[3], low);
                     pairs_in_order(pack_words::<SATURATE, SIGNED, NARROW>(a, b, data))

@@ -56,7 +56,7 @@ pub(super) unsafe fn pack_8<const SATURATE: bool, const SIGNED: bool, const NARR
 ) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let low = _mm256_set1_epi32(data.ones.into());
+        let low = _mm256_set1_epi32(data.int.ones().into());
         let [a, b, c, d] = x;
         let words = if SATURATE {
             [_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)]
@@ -79,14 +79,15 @@ pub(super) unsafe fn pack_words<const SATURATE: bool, const SIGNED: bool, const 
 ) -> __m256i {
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let highest = _mm256_set1_epi8(data.highest as i8);
+        let highest = _mm256_set1_epi8(data.int.highest as i8);
         let bytes = if SATURATE && SIGNED { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
         match (SATURATE && NARROW, SIGNED) {
             (false, _) => bytes,
             (true, false) => _mm256_min_epu8(bytes, highest),
             (true, true) => {
-                let bytes = _mm256_max_epi8(_mm256_min_epi8(bytes, highest), _mm256_set1_epi8(data.lowest));
-                _mm256_and_si256(bytes, _mm256_set1_epi8(data.ones as i8))
+                let bytes =
+                    _mm256_max_epi8(_mm256_min_epi8(bytes, highest), _mm256_set1_epi8(data.int.lowest()));
+                _mm256_and_si256(bytes, _mm256_set1_epi8(data.int.ones() as i8))
             }
         }
     }

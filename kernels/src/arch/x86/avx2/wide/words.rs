@@ -68,7 +68,8 @@ unsafe fn bytes<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: boo
         if SATURATE && FROM_SIGNED {
             return pack_words::<true, SIGNED, NARROW>(a, b, data);
         }
-        let (ones, highest) = (_mm256_set1_epi16(data.ones.into()), _mm256_set1_epi16(data.highest.into()));
+        let (ones, highest) =
+            (_mm256_set1_epi16(data.int.ones().into()), _mm256_set1_epi16(data.int.highest.into()));
         let code = |x| if SATURATE { _mm256_min_epu16(x, highest) } else { _mm256_and_si256(x, ones) };
         _mm256_packus_epi16(code(a), code(b))
     }

@@ -127,7 +127,7 @@ pub(super) unsafe fn aside_ps<R: RoundingMode>(x: __m512, data: &Data) -> __m512
     }
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let half = _mm512_set1_ps(f32::from_bits(data.half));
+        let half = _mm512_set1_ps(f32::from_bits(data.rounding.half));
         env::_mm512_add_ps(x, _mm512_or_ps(half, _mm512_and_ps(x, _mm512_set1_ps(-0.0))))
     }
 }
@@ -140,7 +140,7 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m512d, data: &Data) -> __m512d {
     }
     // SAFETY: as of the methods of `Lanes`.
     unsafe {
-        let half = _mm512_set1_pd(f32::from_bits(data.half).into());
+        let half = _mm512_set1_pd(f32::from_bits(data.rounding.half).into());
         env::_mm512_add_pd(x, _mm512_or_pd(half, _mm512_and_pd(x, _mm512_set1_pd(-0.0))))
     }
 }
@@ -253,7 +253,7 @@ unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
     unsafe {
         let mut x = x;
         if R::MODE != Mode::Common {
-            let half = _mm256_set1_ps(f32::from_bits(data.half));
+            let half = _mm256_set1_ps(f32::from_bits(data.rounding.half));
             x = env::_mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))));
         }
         if SATURATE && !SIGNED {

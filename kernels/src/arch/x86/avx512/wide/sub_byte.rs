@@ -44,10 +44,10 @@ avx512_fn! {
 unsafe fn codes<S: Narrow, const SIGNED: bool>(x: __m256i, data: &Data) -> __m256i {
     // SAFETY: as of `Narrow::bytes`.
     unsafe {
-        let highest = _mm256_set1_epi8(data.highest as i8);
+        let highest = _mm256_set1_epi8(data.int.highest as i8);
         if S::SIGNED && SIGNED {
-            let x = _mm256_max_epi8(_mm256_min_epi8(x, highest), _mm256_set1_epi8(data.lowest));
-            _mm256_and_si256(x, _mm256_set1_epi8(data.ones as i8))
+            let x = _mm256_max_epi8(_mm256_min_epi8(x, highest), _mm256_set1_epi8(data.int.lowest()));
+            _mm256_and_si256(x, _mm256_set1_epi8(data.int.ones() as i8))
         } else {
             _mm256_min_epu8(x, highest)
         }

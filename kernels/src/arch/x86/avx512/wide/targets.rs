@@ -61,8 +61,8 @@ pub(super) struct Real<T>(PhantomData<T>);
 unsafe fn codes<const SATURATE: bool, const SIGNED: bool>(x: __m128i, data: &Data) -> __m128i {
     // SAFETY: as of `Target::store`.
     unsafe {
-        let (lowest, highest) = (_mm_set1_epi8(data.lowest), _mm_set1_epi8(data.highest as i8));
-        let ones = _mm_set1_epi8(data.ones as i8);
+        let (lowest, highest) = (_mm_set1_epi8(data.int.lowest()), _mm_set1_epi8(data.int.highest as i8));
+        let ones = _mm_set1_epi8(data.int.ones() as i8);
         match (SATURATE, SIGNED) {
             (false, _) => _mm_and_si128(x, ones),
             (true, false) => _mm_min_epu8(x, highest),
