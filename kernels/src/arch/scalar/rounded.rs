@@ -297,17 +297,14 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
     }
 }
 
-/// From real numbers to complex ones: blocks of real parts, which the kernel of the common rules finds exact.
+/// From real numbers to complex ones: blocks of real parts, `P`, which the kernel of the common rules then finds exact.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
-unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    let part = if matches!(data.to, DType::Complex64) { DType::Float32 } else { DType::Float64 };
-    let Some(first) = directed(S::DTYPE, part, data.rules.rounding) else {
-        unreachable!("{} to {part} is rounded", S::DTYPE)
-    };
-    let then = TABLE.get(part, data.to, data.rules.saturate).run;
+unsafe fn to_complex<S: Format, P: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    let first = by_rule::<S, P>(data.rules.rounding);
+    let then = TABLE.get(P::DTYPE, data.to, data.rules.saturate).run;
     let mut block = [const { MaybeUninit::<u64>::uninit() }; BLOCK];
     for done in (0..n).step_by(BLOCK) {
         let count = BLOCK.min(n - done);
@@ -320,25 +317,27 @@ unsafe fn to_complex<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &D
     }
 }
 
-fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
-    fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
-        match rounding {
-            Rounding::NearestAway => to_parts::<S, D, Away>,
-            Rounding::ToOdd => to_parts::<S, D, Odd>,
-            _ => to_parts::<S, D, Directed>,
-        }
+/// The kernel of [`to_parts`] for a rule.
+fn by_rule<S: Format, D: Format>(rounding: Rounding) -> KernelFn {
+    match rounding {
+        Rounding::NearestAway => to_parts::<S, D, Away>,
+        Rounding::ToOdd => to_parts::<S, D, Odd>,
+        _ => to_parts::<S, D, Directed>,
     }
+}
+
+fn directed(from: DType, to: DType, rounding: Rounding) -> Option<KernelFn> {
     fn to_single<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float32 => Some(by_rule::<S, f32>(rounding)),
-            DType::Complex64 => Some(to_complex::<S>),
+            DType::Complex64 => Some(to_complex::<S, f32>),
             _ => None,
         }
     }
     fn to_any<S: Format>(target: DType, rounding: Rounding) -> Option<KernelFn> {
         match target {
             DType::Float64 => Some(by_rule::<S, f64>(rounding)),
-            DType::Complex128 => Some(to_complex::<S>),
+            DType::Complex128 => Some(to_complex::<S, f64>),
             _ => to_single::<S>(target, rounding),
         }
     }

@@ -1,6 +1,10 @@
 //! The tiers of x86.
 
-use crate::{format::typed, work::Work};
+use crate::{
+    dtype::{DType, Spec},
+    format::typed,
+    work::Work,
+};
 
 /// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
 /// `$below`, so that no function needs a feature that its tier has not shown.
@@ -67,6 +71,17 @@ pub(crate) enum Overflow {
     Signed,
     /// The nearest end of the range of unsigned integers.
     Unsigned,
+}
+
+impl Overflow {
+    /// That of a target; of floats it is not read.
+    const fn of(to: DType, saturate: bool) -> Overflow {
+        match to.spec() {
+            _ if !saturate => Overflow::Wrap,
+            Spec::Int { signed: true, .. } => Overflow::Signed,
+            _ => Overflow::Unsigned,
+        }
+    }
 }
 
 typed! {

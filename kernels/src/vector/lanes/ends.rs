@@ -30,6 +30,8 @@ impl<T: Words> Ends16<T> {
     /// The words of codes.
     #[inline(always)]
     pub(crate) fn words<M: LaneOps>(m: M, planes: [Bytes<M>; 2], codes: Bytes<M>) -> Halves<M> {
+        // The mantissa is longer by four bits or less.
+        const { assert!(Self::ENDS.shift <= 4) };
         let ends = Self::ENDS;
         let all = |x: u8| m.splat_8(x);
         let magnitudes = m.and(codes, all(0x7F));
@@ -52,8 +54,7 @@ impl<T: Words> Ends16<T> {
             1 => m.shr_16::<1>(x),
             2 => m.shr_16::<2>(x),
             3 => m.shr_16::<3>(x),
-            4 => m.shr_16::<4>(x),
-            _ => unreachable!("a mantissa that is longer by four bits or less"),
+            _ => m.shr_16::<4>(x),
         });
         two!([0, 1], |k| m.add_16(m.add_16(shifted[k], addends[k]), m.splat_16(ends.addend)))
     }

@@ -280,24 +280,15 @@ const fn powers<E: widen::Extend>(to: DType, saturate: bool) -> Option<KernelFn>
         match overflow {
             Overflow::Wrap => widen::<Powers<BYTES, Wrap>, E>,
             Overflow::Signed => widen::<Powers<BYTES, ClampSigned>, E>,
-            _ => widen::<Powers<BYTES, ClampUnsigned>, E>,
+            Overflow::Unsigned => widen::<Powers<BYTES, ClampUnsigned>, E>,
         }
     }
-    let overflow = overflow(to, saturate);
+    let overflow = Overflow::of(to, saturate);
     match to.spec() {
         Spec::Int { bits: 16, .. } => Some(of::<2, E>(overflow)),
         Spec::Int { bits: 32, .. } => Some(of::<4, E>(overflow)),
         Spec::Int { bits: 64, .. } => Some(of::<8, E>(overflow)),
         _ => None,
-    }
-}
-
-/// The answer to overflow of an integer.
-const fn overflow(to: DType, saturate: bool) -> Overflow {
-    match to.spec() {
-        _ if !saturate => Overflow::Wrap,
-        Spec::Int { signed: true, .. } => Overflow::Signed,
-        _ => Overflow::Unsigned,
     }
 }
 
@@ -346,7 +337,7 @@ const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
         DType::Float64 | DType::Complex128 => Results::Float64,
         _ => Results::Truncating(saturate),
     };
-    let overflow = overflow(to, saturate);
+    let overflow = Overflow::of(to, saturate);
     let run = match (from.bits_per_element(), s) {
         (2, _) => shaped::<Table<16>, 2>(to, overflow),
         (4, _) => shaped::<Table<16>, 4>(to, overflow),
@@ -443,7 +434,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
             _ => Made::new(to_bits::<false, 256>(bits), Lut::<256, 1>::new(words, Codes::Differences)),
         });
     }
-    let overflow = overflow(d, rules.saturate);
+    let overflow = Overflow::of(d, rules.saturate);
     let is_float = !matches!(d.spec(), Spec::Int { .. });
     match (set, from_bits) {
         (Some(Set::Four), _) => {

@@ -89,11 +89,7 @@ enum WideShape {
 impl Wide {
     /// `None`: integers of 16 bits, whose words are their own.
     const fn of(to: DType, saturate: bool) -> Option<Wide> {
-        let overflow = match to.spec() {
-            _ if !saturate => Overflow::Wrap,
-            Spec::Int { signed: true, .. } => Overflow::Signed,
-            _ => Overflow::Unsigned,
-        };
+        let overflow = Overflow::of(to, saturate);
         let (shape, results) = match to {
             DType::Int16 | DType::UInt16 => return None,
             DType::Float16 => (WideShape::W16, Results::Float16),
