@@ -23,9 +23,11 @@ impl WordKernels for Tier {
             unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, Self::run::<P>) }
         }
     }
-    unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as the caller's.
-        unsafe { Self::run::<P>(src, dst, n, data) }
+    avx2_fn! {
+        unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+            // SAFETY: the token proves the instructions; the buffers are the caller's. The permutations of AVX2 are those of `run`.
+            unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, Self::run_permuting::<P>) }
+        }
     }
     avx2_fn! {
         unsafe fn run_rounded<const FNUZ: bool>(

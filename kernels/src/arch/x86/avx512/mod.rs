@@ -124,8 +124,12 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
 /// The kernel of a pair that gains by the conversion of BF16.
 const fn converted(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
-        (DType::Float32 | DType::Float16, DType::BFloat16) => {
-            vector::common::<Converting>(from, to, true, false)
+        // Constants: a program links these two kernels and no others of the family.
+        (DType::Float32, DType::BFloat16) => {
+            const { vector::common::<Converting>(DType::Float32, DType::BFloat16, true, false) }
+        }
+        (DType::Float16, DType::BFloat16) => {
+            const { vector::common::<Converting>(DType::Float16, DType::BFloat16, true, false) }
         }
         _ => None,
     }
