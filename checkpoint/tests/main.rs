@@ -1,0 +1,5 @@
+//! The tests of checkpoints, one module per subject.
+
+mod common;
+
+mod golden;
