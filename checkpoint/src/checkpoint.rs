@@ -193,7 +193,10 @@ impl Checkpoint {
     fn add_plain(&mut self, id: Id) -> Result<()> {
         let Stored { name, shape, bytes, .. } = self.source.tensors[id].clone();
         let dtype = self.source.tensors[id].dtype();
-        self.add(Tensor { name, shape, dtype, layout: "plain", stored_bytes: bytes as u64 }, Content::Plain(id))
+        self.add(
+            Tensor { name, shape, dtype, layout: "plain", stored_bytes: bytes as u64 },
+            Content::Plain(id),
+        )
     }
 
     /// The tensors of a GGUF file.
@@ -215,12 +218,18 @@ impl Checkpoint {
                 Elements::Plain(_) => self.add_plain(id)?,
                 Elements::Blocks(format) => {
                     let (name, shape) = (tensor.name.clone(), tensor.shape.clone());
-                    let tensor =
-                        Tensor { name, shape, dtype: None, layout: format.name(), stored_bytes: tensor.bytes as u64 };
+                    let tensor = Tensor {
+                        name,
+                        shape,
+                        dtype: None,
+                        layout: format.name(),
+                        stored_bytes: tensor.bytes as u64,
+                    };
                     self.add(tensor, Content::Blocks(id, scales.get(&id).copied()))?;
                 }
                 Elements::Unknown(number) => {
-                    return Err(unsupported(format!("the type {number} of GGUF is not decoded")).tensor(&self.source, tensor));
+                    return Err(unsupported(format!("the type {number} of GGUF is not decoded"))
+                        .tensor(&self.source, tensor));
                 }
             }
         }
@@ -238,7 +247,10 @@ impl Checkpoint {
                 let weight = method.resolve(&context, id)?;
                 for other in weight.iter().flat_map(|weight| &weight.companions) {
                     if let Some(first) = used.insert(*other, id) {
-                        let what = format!("two weights use the tensor: \"{}\" and \"{}\"", self.source.tensors[first].name, self.source.tensors[id].name);
+                        let what = format!(
+                            "two weights use the tensor: \"{}\" and \"{}\"",
+                            self.source.tensors[first].name, self.source.tensors[id].name
+                        );
                         return Err(invalid(what).tensor(&self.source, &self.source.tensors[*other]));
                     }
                 }
@@ -264,7 +276,12 @@ impl Checkpoint {
         for (id, weight) in weights.into_iter().enumerate() {
             match weight {
                 Some(weight) => {
-                    let stored = weight.companions.iter().chain([&id]).map(|id| self.source.tensors[*id].bytes as u64).sum();
+                    let stored = weight
+                        .companions
+                        .iter()
+                        .chain([&id])
+                        .map(|id| self.source.tensors[*id].bytes as u64)
+                        .sum();
                     let (name, shape) = (weight.name, weight.coding.shape.clone());
                     let tensor = Tensor { name, shape, dtype: None, layout, stored_bytes: stored };
                     self.add(tensor, Content::Coded(Box::new(weight.coding)))?;
@@ -292,7 +309,8 @@ impl Checkpoint {
         for (id, tensor) in self.source.tensors.iter().enumerate() {
             let module = ATTENTION.iter().find_map(|end| tensor.name.strip_suffix(end));
             if module.is_some_and(|module| {
-                beside.contains(module) || module.rsplit_once('.').is_some_and(|(parent, _)| beside.contains(parent))
+                beside.contains(module)
+                    || module.rsplit_once('.').is_some_and(|(parent, _)| beside.contains(parent))
             }) {
                 used.entry(id).or_insert(id);
             }
@@ -323,14 +341,18 @@ impl Checkpoint {
         let whole = matches!(dtype, Some(DType::Int8 | DType::UInt8 | DType::UInt32 | DType::Int32));
         if whole && tensor.name.ends_with(".weight") && tensor.shape.len() > 1 {
             let file = self.source.files[tensor.file].path.display();
-            warnings.push(format!("{file}, tensor \"{}\": integers without scales are kept; they may be packed codes", tensor.name));
+            warnings.push(format!(
+                "{file}, tensor \"{}\": integers without scales are kept; they may be packed codes",
+                tensor.name
+            ));
         }
         Ok(())
     }
 
     fn content(&self, name: &str) -> Result<(&Tensor, &Content)> {
         let index = self.names.get(name);
-        let index = index.ok_or_else(|| request(format!("no tensor is called \"{name}\"")).at_path(&self.source.folder))?;
+        let index = index
+            .ok_or_else(|| request(format!("no tensor is called \"{name}\"")).at_path(&self.source.folder))?;
         Ok((&self.tensors[*index], &self.contents[*index]))
     }
 
@@ -362,7 +384,8 @@ impl Checkpoint {
     pub fn read_bytes(&self, name: &str, to: DType, out: &mut [u8]) -> Result<()> {
         let n = self.content(name)?.0.elements();
         if little(to).byte_len(n) != Some(out.len()) {
-            return Err(request(format!("{n} elements of {to} do not have {} bytes", out.len())).at(format!("tensor \"{name}\"")));
+            return Err(request(format!("{n} elements of {to} do not have {} bytes", out.len()))
+                .at(format!("tensor \"{name}\"")));
         }
         let mut done = 0;
         self.decode(name, to, &mut |bytes| {
@@ -377,7 +400,8 @@ impl Checkpoint {
         if want == have {
             return Ok(());
         }
-        Err(request(format!("the tensor has {want} elements, and the slice {have}")).at(format!("tensor \"{name}\"")))
+        Err(request(format!("the tensor has {want} elements, and the slice {have}"))
+            .at(format!("tensor \"{name}\"")))
     }
 
     /// Decodes a tensor in parts: `sink` takes little-endian elements of `to`, in C order. Floats of at least 16 bits are the dtypes that
@@ -393,12 +417,23 @@ impl Checkpoint {
 
     /// As [`decode`](Self::decode), by the plain decoder, without the loops of [`lanecast::scaled`].
     #[doc(hidden)]
-    pub fn decode_plainly(&self, name: &str, to: DType, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+    pub fn decode_plainly(
+        &self,
+        name: &str,
+        to: DType,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
         let (_, content) = self.content(name)?;
         self.decode_content(content, to, true, sink)
     }
 
-    pub(crate) fn decode_content(&self, content: &Content, to: DType, plainly: bool, sink: &mut Sink<'_>) -> Result<()> {
+    pub(crate) fn decode_content(
+        &self,
+        content: &Content,
+        to: DType,
+        plainly: bool,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
         let source = &self.source;
         match content {
             Content::Plain(id) => self.cast_plain(&source.tensors[*id], to, sink),
@@ -416,7 +451,8 @@ impl Checkpoint {
                     (DType::Float32, None) => self.blocks(tensor, sink, |x: &f32| x.to_le_bytes()),
                     (DType::Float16, None) => self.blocks(tensor, sink, |x: &f16| x.to_le_bytes()),
                     (DType::BFloat16, None) => self.blocks(tensor, sink, |x: &bf16| x.to_le_bytes()),
-                    _ => Err(request(format!("blocks decode to float16, bfloat16 or float32, not to {to}")).tensor(source, tensor)),
+                    _ => Err(request(format!("blocks decode to float16, bfloat16 or float32, not to {to}"))
+                        .tensor(source, tensor)),
                 }
             }
         }

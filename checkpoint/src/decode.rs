@@ -82,10 +82,15 @@ impl<'a> Decoder<'a> {
         let codes = &source.tensors[coding.codes];
         let need = coding.batches * coding.packing.stored_rows(coding.rows) * coding.packing.pitch;
         // The last row may be shorter.
-        let missing = (coding.rows * coding.cols - coding.elements.min(coding.rows * coding.cols)) * coding.packing.bits as usize / 8;
+        let missing = (coding.rows * coding.cols - coding.elements.min(coding.rows * coding.cols))
+            * coding.packing.bits as usize
+            / 8;
         if coding.batches == 1 && codes.bytes < need - missing || coding.batches != 1 && codes.bytes < need {
-            return Err(invalid(format!("the codes have {} bytes, and the shape {:?} needs {need}", codes.bytes, coding.shape))
-                .tensor(source, codes));
+            return Err(invalid(format!(
+                "the codes have {} bytes, and the shape {:?} needs {need}",
+                codes.bytes, coding.shape
+            ))
+            .tensor(source, codes));
         }
         let mut decoder = Self {
             source,
@@ -109,8 +114,12 @@ impl<'a> Decoder<'a> {
         let tensor = &self.source.tensors[id];
         if tensor.bytes != need {
             let shape = &self.coding.shape;
-            return Err(invalid(format!("{} has {} bytes, and a weight {shape:?} needs {need}", tensor.described(), tensor.bytes))
-                .tensor(self.source, tensor));
+            return Err(invalid(format!(
+                "{} has {} bytes, and a weight {shape:?} needs {need}",
+                tensor.described(),
+                tensor.bytes
+            ))
+            .tensor(self.source, tensor));
         }
         self.source.read_all(tensor)
     }
@@ -120,12 +129,17 @@ impl<'a> Decoder<'a> {
         let tensor = &self.source.tensors[id];
         let wrong = |what: String| invalid(what).tensor(self.source, tensor);
         if tensor.len() != 1 || tensor.dtype() != Some(DType::Float32) {
-            return Err(wrong(format!("the scale of the tensor must be one float32, not {}", tensor.described())));
+            return Err(wrong(format!(
+                "the scale of the tensor must be one float32, not {}",
+                tensor.described()
+            )));
         }
         let bytes = self.source.read_all(tensor)?;
         let factor = f32::from_le_bytes([0, 1, 2, 3].map(|i| bytes[i]));
         if !(factor.is_finite() && factor > 0.0) {
-            return Err(wrong(format!("the scale of the tensor is {factor}, and must be positive and finite")));
+            return Err(wrong(format!(
+                "the scale of the tensor is {factor}, and must be positive and finite"
+            )));
         }
         self.factor = Some(factor);
         Ok(())
@@ -164,7 +178,8 @@ impl<'a> Decoder<'a> {
                 let group = i32::from_le_bytes([0, 1, 2, 3].map(|i| group[i]));
                 let group = usize::try_from(group).ok().filter(|group| *group < limit);
                 self.groups.push(group.ok_or_else(|| {
-                    invalid(format!("entry {i} names no group: there are {limit}")).tensor(self.source, &self.source.tensors[id])
+                    invalid(format!("entry {i} names no group: there are {limit}"))
+                        .tensor(self.source, &self.source.tensors[id])
                 })?);
             }
         }
@@ -176,8 +191,10 @@ impl<'a> Decoder<'a> {
             self.load(&mut line, row)?;
             if let Some(col) = line.scales.iter().position(|scale| scale.is_nan()) {
                 let tensor = &self.source.tensors[stored];
-                return Err(invalid(format!("the scale of block ({row}, {col}) is NaN; allow NaN to read its codes as NaN"))
-                    .tensor(self.source, tensor));
+                return Err(invalid(format!(
+                    "the scale of block ({row}, {col}) is NaN; allow NaN to read its codes as NaN"
+                ))
+                .tensor(self.source, tensor));
             }
         }
         Ok(())
@@ -191,7 +208,9 @@ impl<'a> Decoder<'a> {
         }
         line.of = Some(row);
         let [rows, cols] = scales.grid;
-        let size = self.scales.len() / (scales.swizzled.map_or(self.coding.batches * rows * cols, |n| rows.next_multiple_of(128) * n)).max(1);
+        let size = self.scales.len()
+            / (scales.swizzled.map_or(self.coding.batches * rows * cols, |n| rows.next_multiple_of(128) * n))
+                .max(1);
         let swizzled: Vec<u8>;
         let bytes = match scales.swizzled {
             None => &self.scales[row * cols * size..(row + 1) * cols * size],
@@ -202,7 +221,11 @@ impl<'a> Decoder<'a> {
         };
         floats(to_f64, bytes, cols, &mut line.scales)?;
         if scales.zero_is_zero {
-            line.scales.iter_mut().zip(bytes).filter(|(_, byte)| **byte == 0).for_each(|(scale, _)| *scale = 0.0);
+            line.scales
+                .iter_mut()
+                .zip(bytes)
+                .filter(|(_, byte)| **byte == 0)
+                .for_each(|(scale, _)| *scale = 0.0);
         }
         if !self.biases.is_empty() {
             let of_row = row * cols * size..(row + 1) * cols * size;
@@ -229,7 +252,14 @@ impl<'a> Decoder<'a> {
     }
 
     /// Writes the values of a row of a matrix in the columns `cols` to `out`.
-    fn decode(&self, line: &mut Line, fields: &[u8], at: (usize, usize), cols: Range<usize>, out: &mut [f64]) -> Result<()> {
+    fn decode(
+        &self,
+        line: &mut Line,
+        fields: &[u8],
+        at: (usize, usize),
+        cols: Range<usize>,
+        out: &mut [f64],
+    ) -> Result<()> {
         let (batch, row) = at;
         let Some(scales) = &self.coding.scales else {
             out.iter_mut().zip(fields).for_each(|(out, field)| *out = self.table[usize::from(*field)]);
@@ -269,7 +299,14 @@ impl<'a> Decoder<'a> {
         if let Some(fast) = Fast::new(self, to).filter(|_| !plainly) {
             return fast.run(sink);
         }
-        let mut emit = Emit { plan: plan(DType::Float64, to)?, to, left: self.coding.elements, raw: Vec::new(), out: Vec::new(), sink };
+        let mut emit = Emit {
+            plan: plan(DType::Float64, to)?,
+            to,
+            left: self.coding.elements,
+            raw: Vec::new(),
+            out: Vec::new(),
+            sink,
+        };
         match self.coding.transposed {
             true => self.run_transposed(&mut emit),
             false => self.run_in_order(&mut emit),
@@ -357,7 +394,8 @@ impl Emit<'_, '_> {
         self.raw.clear();
         self.raw.extend(values[..n].iter().flat_map(|value| value.to_le_bytes()));
         self.out.resize(Encoding::packed(self.to).byte_len(n).unwrap_or(0), 0);
-        let _ = self.plan.run(Bytes::new(&self.raw, n), BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
+        let _ =
+            self.plan.run(Bytes::new(&self.raw, n), BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
         (self.sink)(&self.out)
     }
 }
@@ -382,7 +420,11 @@ fn table(values: &Codes, bits: u32) -> Result<Vec<f64>> {
         Codes::Float(dtype) => {
             // One code in each byte.
             let one = Encoding::with_storage(*dtype, lanecast::Storage::Byte);
-            let plan = CastPlan::new(one, Encoding::new(DType::Float64).with_order(ByteOrder::Little), &CastOptions::RUST)?;
+            let plan = CastPlan::new(
+                one,
+                Encoding::new(DType::Float64).with_order(ByteOrder::Little),
+                &CastOptions::RUST,
+            )?;
             floats(&plan, &fields, fields.len(), &mut table)?;
         }
     }

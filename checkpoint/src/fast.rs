@@ -4,7 +4,10 @@
 
 use lanecast::{
     ByteOrder, BytesMut, DType, Encoding,
-    scaled::{Empty, Global, Granularity, NonFinite, Pow2, Quantized, Quotient, ScaleRule, ScaleType, ScaledPlan, Scheme},
+    scaled::{
+        Empty, Global, Granularity, NonFinite, Pow2, Quantized, Quotient, ScaleRule, ScaleType, ScaledPlan,
+        Scheme,
+    },
 };
 use lanecast_files::Result;
 
@@ -51,7 +54,8 @@ impl<'d> Fast<'d> {
                 let grid = batch * grid_rows + first / block;
                 let grid = grid * grid_cols..(grid + count.div_ceil(block)) * grid_cols;
                 let scales = &self.of.scales[grid.start * self.scale_size..grid.end * self.scale_size];
-                let global = matches!(self.scheme.scale, ScaleType::E4M3(_)).then(|| self.of.factor.unwrap_or(1.0));
+                let global =
+                    matches!(self.scheme.scale, ScaleType::E4M3(_)).then(|| self.of.factor.unwrap_or(1.0));
                 let quantized = Quantized { data: &data[..], scales, zero_points: None, global };
                 out.resize(count * cols * self.to.size(), 0);
                 self.dequantize(count, &quantized, &mut out)

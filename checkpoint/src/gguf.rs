@@ -68,8 +68,10 @@ pub(crate) fn parts(path: &Path) -> Result<Vec<PathBuf>> {
     let end = format!("-of-{count:05}.gguf");
     let stem = name.strip_suffix(&end).and_then(|stem| stem.get(..stem.len().checked_sub(6)?));
     let stem = stem.ok_or_else(|| {
-        invalid(format!("the model is split into {count} files, and the name of this one does not end with \"{end}\""))
-            .at_path(path)
+        invalid(format!(
+            "the model is split into {count} files, and the name of this one does not end with \"{end}\""
+        ))
+        .at_path(path)
     })?;
     Ok((1..=count).map(|part| path.with_file_name(format!("{stem}-{part:05}{end}"))).collect())
 }
@@ -101,7 +103,8 @@ pub(crate) fn read(path: &Path) -> Result<Header> {
     for tensor in &mut tensors {
         let end = start.checked_add(tensor.start).and_then(|start| start.checked_add(tensor.bytes as u64));
         if end.is_none_or(|end| end > length) {
-            return Err(invalid("the tensor extends beyond the end of the file").at(format!("tensor \"{}\"", tensor.name)));
+            return Err(invalid("the tensor extends beyond the end of the file")
+                .at(format!("tensor \"{}\"", tensor.name)));
         }
         tensor.start += start;
     }
@@ -117,7 +120,10 @@ impl Reader {
     fn bytes(&mut self, n: u64) -> Result<Vec<u8>> {
         let mut bytes = Vec::new();
         // A hostile length allocates no more than the file has.
-        let read = (&mut self.file).take(n.min(self.length)).read_to_end(&mut bytes).map_err(|e| Error::reading(&e))?;
+        let read = (&mut self.file)
+            .take(n.min(self.length))
+            .read_to_end(&mut bytes)
+            .map_err(|e| Error::reading(&e))?;
         if read as u64 == n { Ok(bytes) } else { Err(invalid("the header ends early")) }
     }
 

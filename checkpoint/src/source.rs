@@ -117,7 +117,8 @@ pub(crate) struct Source {
 impl Source {
     /// Reads all headers.
     pub(crate) fn open(path: &Path) -> Result<Self> {
-        let is_folder = fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
+        let is_folder =
+            fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
         let mut source = Self {
             is_folder,
@@ -176,7 +177,8 @@ impl Source {
         let mut shards: Vec<&str> = Vec::new();
         for (tensor, shard) in map {
             let shard = shard.as_str().ok_or_else(|| {
-                wrong("the index names no file for a tensor").at(format!("tensor \"{tensor}\""))
+                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
+                invalid("the index names no file for the tensor").at(place)
             })?;
             shards.push(shard);
         }
@@ -192,15 +194,22 @@ impl Source {
                 let place = format!("{}, tensor \"{tensor}\"", index.path.display());
                 let shard = shard.as_str().unwrap_or_default();
                 return Err(match found {
-                    None => invalid(format!("the index says that \"{shard}\" has the tensor, and the file has not")),
-                    Some(name) => invalid(format!("the index says that \"{shard}\" has the tensor, but \"{name}\" does")),
+                    None => invalid(format!(
+                        "the index says that \"{shard}\" has the tensor, and the file has not"
+                    )),
+                    Some(name) => invalid(format!(
+                        "the index says that \"{shard}\" has the tensor, but \"{name}\" does"
+                    )),
                 }
                 .at(place));
             }
         }
         let unnamed = self.tensors.iter().filter(|tensor| !map.contains_key(&tensor.name)).count();
         if unnamed > 0 {
-            let what = format!("{}: the index does not name {unnamed} tensors that the files have", index.path.display());
+            let what = format!(
+                "{}: the index does not name {unnamed} tensors that the files have",
+                index.path.display()
+            );
             self.warnings.push(what);
         }
         self.index = Some(index);
@@ -210,7 +219,9 @@ impl Source {
     fn add_safetensors(&mut self, path: PathBuf, name: String) -> Result<()> {
         let opened = TensorFile::open(&path)?;
         if opened.format().name() != "safetensors" {
-            return Err(unsupported("a checkpoint is a folder or a .safetensors or .gguf file").at_path(&path));
+            return Err(
+                unsupported("a checkpoint is a folder or a .safetensors or .gguf file").at_path(&path)
+            );
         }
         let file = self.files.len();
         self.files.push(TensorsFile { path, name, metadata: opened.metadata().to_vec() });
@@ -236,11 +247,6 @@ impl Source {
         }
         self.tensors.push(tensor);
         Ok(())
-    }
-
-    /// The tensor of a name.
-    pub(crate) fn get(&self, name: &str) -> Option<&Stored> {
-        self.names.get(name).map(|index| &self.tensors[*index])
     }
 
     /// Reads bytes of a tensor, from `first` on.
@@ -320,7 +326,8 @@ pub(crate) fn resolve(folder: &Path, name: &str) -> Result<PathBuf> {
 
 /// The blob store of the hub cache that has the snapshot `root`: `models--a--b/blobs` for `models--a--b/snapshots/REVISION`.
 fn blobs(root: &Path) -> Option<PathBuf> {
-    let snapshots = root.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "snapshots"))?;
+    let snapshots =
+        root.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "snapshots"))?;
     fs::canonicalize(snapshots.parent()?.join("blobs")).ok()
 }
 

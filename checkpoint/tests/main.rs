@@ -3,3 +3,5 @@
 mod common;
 
 mod golden;
+mod hostile;
+mod naive;

@@ -18,7 +18,9 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let version = text(config, "version").unwrap_or("gemm").to_ascii_lowercase();
     let bits = number(config, "bits").or_else(|| number(config, "w_bit")).unwrap_or(4);
     if version != "gemm" || bits != 4 {
-        let what = format!("AWQ of {bits} bits in the version \"{version}\" is not decoded; 4 bits in the version gemm are");
+        let what = format!(
+            "AWQ of {bits} bits in the version \"{version}\" is not decoded; 4 bits in the version gemm are"
+        );
         return Err(unsupported(what).at_path(of.config_path()));
     }
     let group = number(config, "group_size").or_else(|| number(config, "q_group_size"));

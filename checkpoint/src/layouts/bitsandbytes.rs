@@ -16,7 +16,9 @@ const STATES: [&str; 2] = [".quant_state.bitsandbytes__nf4", ".quant_state.bitsa
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let found = match of.method() {
         Some(method) => method == "bitsandbytes",
-        None => of.any(|tensor| STATES.iter().any(|end| tensor.name.ends_with(end)) || tensor.name.ends_with(".SCB")),
+        None => of.any(|tensor| {
+            STATES.iter().any(|end| tensor.name.ends_with(end)) || tensor.name.ends_with(".SCB")
+        }),
     };
     Ok(found.then(|| Box::new(BitsAndBytes) as Box<dyn Method>))
 }
@@ -36,7 +38,10 @@ impl Method for BitsAndBytes {
             (Some(state), _) => four_bits(of, codes, state)?,
             (None, Some(scale)) if name.ends_with(".weight") => eight_bits(of, codes, scale, &module)?,
             _ if of.find(&format!("{name}.absmax")).is_some() => {
-                return Err(of.wrong(codes, format!("the codes need the tensor \"{name}{}\" or that of fp4", STATES[0])));
+                return Err(of.wrong(
+                    codes,
+                    format!("the codes need the tensor \"{name}{}\" or that of fp4", STATES[0]),
+                ));
             }
             _ => return Ok(None),
         };
@@ -74,7 +79,8 @@ fn floats(of: &Context<'_>, id: Id, n: usize) -> Result<Arc<[f32]>> {
 fn four_bits(of: &Context<'_>, codes: Id, state: Id) -> Result<(Coding, Vec<Id>)> {
     let name = &of.tensor(codes).name;
     let bytes = of.source.read_all(of.tensor(state))?;
-    let json: Value = serde_json::from_slice(&bytes).map_err(|e| of.wrong(state, format!("bad JSON, {e}")))?;
+    let json: Value =
+        serde_json::from_slice(&bytes).map_err(|e| of.wrong(state, format!("bad JSON, {e}")))?;
     let shape = json.get("shape").and_then(Value::as_array).into_iter().flatten();
     let shape: Option<Vec<usize>> = shape.map(|axis| axis.as_u64()?.try_into().ok()).collect();
     let n = shape.as_ref().and_then(|shape| shape.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis)));
@@ -83,14 +89,24 @@ fn four_bits(of: &Context<'_>, codes: Id, state: Id) -> Result<(Coding, Vec<Id>)
         return Err(of.wrong(state, "the description needs a shape and an even blocksize"));
     };
     if of.tensor(codes).bytes != n.div_ceil(2) {
-        return Err(of.wrong(codes, format!("the codes have {} bytes, and the shape {shape:?} needs {}", of.tensor(codes).bytes, n.div_ceil(2))));
+        return Err(of.wrong(
+            codes,
+            format!(
+                "the codes have {} bytes, and the shape {shape:?} needs {}",
+                of.tensor(codes).bytes,
+                n.div_ceil(2)
+            ),
+        ));
     }
     let beside = |end: &str| of.need(&format!("{name}.{end}"), codes);
     let (absmax, map) = (beside("absmax")?, beside("quant_map")?);
     let mut companions = vec![state, absmax, map];
     let blocks = n.div_ceil(block);
     if of.tensor(absmax).len() != blocks {
-        return Err(of.wrong(absmax, format!("the tensor must have {blocks} elements, one for each block of {block}")));
+        return Err(of.wrong(
+            absmax,
+            format!("the tensor must have {blocks} elements, one for each block of {block}"),
+        ));
     }
     let data = if of.dtype(absmax) == Some(UInt8) {
         let (nested, nested_map) = (beside("nested_absmax")?, beside("nested_quant_map")?);

@@ -19,7 +19,8 @@ const SCALES: [&str; 4] = ["weight_scale_inv", "scale", "weight_scale", "qscale_
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let Some(method) = of.method() else {
         let found = of.any(|tensor| {
-            tensor.name.ends_with("_scale_inv") || tensor.name.ends_with(".scale") && tensor.dtype() == Some(Float8E8M0FNU)
+            tensor.name.ends_with("_scale_inv")
+                || tensor.name.ends_with(".scale") && tensor.dtype() == Some(Float8E8M0FNU)
         });
         return Ok(found.then(|| Box::new(BlockFp8 { block: None, declared: false }) as Box<dyn Method>));
     };
@@ -28,7 +29,9 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
         None | Some(Value::Null) => (method == "mxfp8").then_some([1, 32]),
         Some(block) => {
             let axes: Option<Vec<usize>> = block.as_array().map(|axes| {
-                axes.iter().filter_map(|axis| axis.as_u64().and_then(|axis| usize::try_from(axis).ok())).collect()
+                axes.iter()
+                    .filter_map(|axis| axis.as_u64().and_then(|axis| usize::try_from(axis).ok()))
+                    .collect()
             });
             match axes.as_deref() {
                 Some([rows, cols]) if *rows > 0 && *cols > 0 => Some([*rows, *cols]),
@@ -55,7 +58,9 @@ impl Method for BlockFp8 {
 
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let name = &of.tensor(codes).name;
-        let Some(dtype) = of.dtype(codes).filter(|dtype| FP8.contains(dtype) || *dtype == Int8) else { return Ok(None) };
+        let Some(dtype) = of.dtype(codes).filter(|dtype| FP8.contains(dtype) || *dtype == Int8) else {
+            return Ok(None);
+        };
         let module = name.strip_suffix(".weight");
         let stem = module.unwrap_or(name);
         let beside = |end: &str| match module {
@@ -67,7 +72,10 @@ impl Method for BlockFp8 {
             // Integers may be a table; floats of 8 bits are codes.
             return match dtype {
                 Int8 => Ok(None),
-                _ => Err(of.wrong(codes, format!("the codes need scales, such as \"{stem}.weight_scale_inv\", which are missing"))),
+                _ => Err(of.wrong(
+                    codes,
+                    format!("the codes need scales, such as \"{stem}.weight_scale_inv\", which are missing"),
+                )),
             };
         };
         let powers = matches!(of.dtype(scale), Some(Float8E8M0FNU | UInt8));
@@ -76,7 +84,13 @@ impl Method for BlockFp8 {
             // Two 4-bit floats in each byte.
             let [leading @ .., bytes] = stored else { return Err(of.wrong(codes, "the codes have no axes")) };
             if !powers {
-                return Err(of.wrong(codes, format!("4-bit experts need scales of powers of two, not {}", of.tensor(scale).described())));
+                return Err(of.wrong(
+                    codes,
+                    format!(
+                        "4-bit experts need scales of powers of two, not {}",
+                        of.tensor(scale).described()
+                    ),
+                ));
             }
             let shape = [leading, &[2 * bytes]].concat();
             let coding = Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, *bytes), &shape);
@@ -89,7 +103,10 @@ impl Method for BlockFp8 {
                 None if powers && of.dtype(scale) == Some(UInt8) => [1, 32],
                 None => of.implied_block(scale, stored),
             };
-            Coding { scales: Some(of.scales(scale, stored, block)?), ..Coding::plain(codes, Codes::Float(dtype), stored) }
+            Coding {
+                scales: Some(of.scales(scale, stored, block)?),
+                ..Coding::plain(codes, Codes::Float(dtype), stored)
+            }
         };
         let (name, module) = (name.clone(), stem.to_owned());
         Ok(Some(Weight { name, module, coding, companions: vec![scale] }))

@@ -82,7 +82,11 @@ impl Method for Comfy {
                     "nvfp4" => nvfp4,
                     "mxfp8" => mxfp8,
                     "int8_tensorwise" => int8,
-                    _ => return Err(of.refused(codes, format!("the format \"{format}\" of ComfyUI is not decoded"))),
+                    _ => {
+                        return Err(
+                            of.refused(codes, format!("the format \"{format}\" of ComfyUI is not decoded"))
+                        );
+                    }
                 };
                 build(of, codes, module)?
             }
@@ -127,11 +131,18 @@ fn int8(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> 
 fn nvfp4(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
     of.expect(codes, &[UInt8])?;
     let [rows, bytes] = of.matrix(codes)?;
-    let (scale, global) = (of.need(&format!("{module}.weight_scale"), codes)?, of.need(&format!("{module}.weight_scale_2"), codes)?);
+    let (scale, global) = (
+        of.need(&format!("{module}.weight_scale"), codes)?,
+        of.need(&format!("{module}.weight_scale_2"), codes)?,
+    );
     of.expect(scale, &[Float8E4M3FN])?;
     let packing = Packing::rows(4, bytes).with_order(Order::HighNibbleFirst);
     let coding = Coding::packed(codes, Codes::Float(Float4E2M1FN), packing, &[rows, 2 * bytes]);
-    let coding = Coding { scales: Some(swizzled(of, scale, [rows, 2 * bytes], 16)?), factor: Factor::Times(global), ..coding };
+    let coding = Coding {
+        scales: Some(swizzled(of, scale, [rows, 2 * bytes], 16)?),
+        factor: Factor::Times(global),
+        ..coding
+    };
     Ok((cut(of, coding, module), vec![scale, global]))
 }
 
@@ -150,7 +161,10 @@ fn swizzled(of: &Context<'_>, scale: Id, [rows, cols]: [usize; 2], group: usize)
     let grid = [rows, cols.div_ceil(group)];
     let want = [rows.next_multiple_of(128), grid[1].next_multiple_of(4)];
     if of.shape(scale) != want {
-        let what = format!("the swizzled scales have the shape {:?}, and codes of {rows} by {cols} need {want:?}", of.shape(scale));
+        let what = format!(
+            "the swizzled scales have the shape {:?}, and codes of {rows} by {cols} need {want:?}",
+            of.shape(scale)
+        );
         return Err(of.wrong(scale, what));
     }
     let data = ScaleData::Tensor(scale, of.scale_dtype(scale)?);

@@ -1,6 +1,8 @@
 //! compressed-tensors: groups of modules, each with a format. `X.weight_packed` or `X.weight` with `X.weight_scale` and what the format adds.
 
-use lanecast::DType::{self, Float4E2M1FN, Float6E2M3FN, Float8E4M3FN, Float8E8M0FNU, Int8, Int32, Int64, UInt8};
+use lanecast::DType::{
+    self, Float4E2M1FN, Float6E2M3FN, Float8E4M3FN, Float8E8M0FNU, Int8, Int32, Int64, UInt8,
+};
 use lanecast_files::Result;
 use serde_json::Value;
 
@@ -33,12 +35,14 @@ const FORMATS: &[Format] = &[
 ];
 
 /// The ends of the names of tensors beside the codes.
-const COMPANIONS: [&str; 5] = ["weight_scale", "weight_global_scale", "weight_zero_point", "weight_shape", "weight_g_idx"];
+const COMPANIONS: [&str; 5] =
+    ["weight_scale", "weight_global_scale", "weight_zero_point", "weight_shape", "weight_g_idx"];
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let Some(method) = of.method() else {
         let found = of.any(|tensor| tensor.name.ends_with(".weight_packed"));
-        return Ok(found.then(|| Box::new(Compressed { groups: Vec::new(), ignore: Vec::new(), declared: false }) as _));
+        return Ok(found
+            .then(|| Box::new(Compressed { groups: Vec::new(), ignore: Vec::new(), declared: false }) as _));
     };
     let Some(config) = of.config() else { return Ok(None) };
     // The older name of the configuration says no method.
@@ -47,24 +51,35 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
         return Ok(None);
     }
     let refused = |what: String| unsupported(what).at_path(of.config_path());
-    let is_set = |key: &str| config.get(key).is_some_and(|of| of.as_object().is_some_and(|of| !of.is_empty()));
+    let is_set =
+        |key: &str| config.get(key).is_some_and(|of| of.as_object().is_some_and(|of| !of.is_empty()));
     if is_set("transform_config") {
         return Err(refused("weights that are rotated (transform_config) are not decoded".to_owned()));
     }
-    if is_set("sparsity_config") && config["sparsity_config"].get("format").and_then(Value::as_str) != Some("dense") {
+    if is_set("sparsity_config")
+        && config["sparsity_config"].get("format").and_then(Value::as_str) != Some("dense")
+    {
         return Err(refused("sparse weights (sparsity_config) are not decoded".to_owned()));
     }
     let parse = |list: &Value, key: &str| {
-        texts(list, key).into_iter().map(Target::parse).collect::<Result<Vec<_>>>().map_err(|e| e.at_path(of.config_path()))
+        texts(list, key)
+            .into_iter()
+            .map(Target::parse)
+            .collect::<Result<Vec<_>>>()
+            .map_err(|e| e.at_path(of.config_path()))
     };
     let mut groups = Vec::new();
-    for group in config.get("config_groups").and_then(Value::as_object).into_iter().flat_map(|groups| groups.values()) {
+    for group in
+        config.get("config_groups").and_then(Value::as_object).into_iter().flat_map(|groups| groups.values())
+    {
         let weights = group.get("weights").cloned().unwrap_or(Value::Null);
         // A group without weights quantizes only activations.
         if weights.is_null() {
             continue;
         }
-        let format = text(group, "format").or_else(|| text(config, "format")).filter(|name| *name != "mixed-precision");
+        let format = text(group, "format")
+            .or_else(|| text(config, "format"))
+            .filter(|name| *name != "mixed-precision");
         let format = format.unwrap_or_else(|| derived(&weights)).to_owned();
         if format == "dense" {
             continue;
@@ -82,7 +97,11 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
 /// The format of weights whose group names none.
 fn derived(weights: &Value) -> &'static str {
     let powers = text(weights, "scale_dtype") == Some("torch.uint8");
-    match (text(weights, "type").unwrap_or("int"), number(weights, "num_bits").unwrap_or(8), number(weights, "group_size")) {
+    match (
+        text(weights, "type").unwrap_or("int"),
+        number(weights, "num_bits").unwrap_or(8),
+        number(weights, "group_size"),
+    ) {
         ("float", 4, Some(32)) if powers => "mxfp4-pack-quantized",
         ("float", 4, _) => "nvfp4-pack-quantized",
         ("float", 6, _) => "mxfp6-pack-quantized",
@@ -127,7 +146,9 @@ impl Method for Compressed {
         if end != "weight_packed" && (end != "weight" || !scaled && !is_code) {
             return Ok(None);
         }
-        let fits = |format: &&Format| format.codes == end && dtype.is_some_and(|dtype| format.dtypes.contains(&dtype));
+        let fits = |format: &&Format| {
+            format.codes == end && dtype.is_some_and(|dtype| format.dtypes.contains(&dtype))
+        };
         let (format, weights) = if self.declared {
             let group = Target::best(self.groups.iter().map(|(targets, _)| targets), module);
             let group = group.filter(|_| !self.ignore.iter().any(|target| target.names(module)));
@@ -135,14 +156,20 @@ impl Method for Compressed {
                 return Err(of.disagree(codes, format!("that \"{module}\" is not quantized")));
             };
             let format = FORMATS.iter().filter(|format| format.name == group.format).find(fits);
-            let format = format.ok_or_else(|| of.disagree(codes, format!("the format {} for \"{module}\"", group.format)))?;
+            let format = format
+                .ok_or_else(|| of.disagree(codes, format!("the format {} for \"{module}\"", group.format)))?;
             (format, &group.weights)
         } else {
             let beside = |end: &str| of.find(&format!("{module}.{end}"));
             let powers = beside("weight_scale").and_then(|id| of.dtype(id)) == Some(UInt8);
-            let wanted = |format: &&Format| fits(format) && (format.name.starts_with("nvfp4") != powers || dtype != Some(UInt8));
+            let wanted = |format: &&Format| {
+                fits(format) && (format.name.starts_with("nvfp4") != powers || dtype != Some(UInt8))
+            };
             let format = FORMATS.iter().find(wanted);
-            (format.ok_or_else(|| of.wrong(codes, "no format of compressed-tensors has such codes"))?, &Value::Null)
+            (
+                format.ok_or_else(|| of.wrong(codes, "no format of compressed-tensors has such codes"))?,
+                &Value::Null,
+            )
         };
         let coding = (format.build)(&Part { of, module, codes, weights })?;
         let companions = COMPANIONS.iter().filter_map(|end| of.find(&format!("{module}.{end}"))).collect();
@@ -162,8 +189,14 @@ impl Part<'_> {
     /// The block that the strategy of the group names, or the one that the shape of the scales implies.
     fn block(&self, scale: Id, shape: &[usize]) -> [usize; 2] {
         let size = || number(self.weights, "group_size").unwrap_or(0);
-        let structure: Vec<usize> = self.weights.get("block_structure").and_then(Value::as_array).into_iter().flatten()
-            .filter_map(|axis| axis.as_u64()?.try_into().ok()).collect();
+        let structure: Vec<usize> = self
+            .weights
+            .get("block_structure")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+            .filter_map(|axis| axis.as_u64()?.try_into().ok())
+            .collect();
         match text(self.weights, "strategy") {
             Some("tensor") => [0, 0],
             Some("channel") => [1, 0],
@@ -245,7 +278,9 @@ fn pack(part: &Part<'_>) -> Result<Coding> {
     of.expect(stated, &[Int64, Int32])?;
     let size = if of.dtype(stated) == Some(Int64) { 8 } else { 4 };
     let bytes = of.source.read_all(of.tensor(stated))?;
-    let axis = |bytes: &[u8]| bytes.iter().rev().try_fold(0_usize, |n, byte| n.checked_mul(256)?.checked_add(usize::from(*byte)));
+    let axis = |bytes: &[u8]| {
+        bytes.iter().rev().try_fold(0_usize, |n, byte| n.checked_mul(256)?.checked_add(usize::from(*byte)))
+    };
     let shape: Vec<usize> = bytes.chunks_exact(size).filter_map(axis).collect();
     let ([rows, words], [n, k]) = (of.matrix(part.codes)?, &shape[..]) else {
         return Err(of.wrong(stated, "weight_shape must have two numbers"));
@@ -261,7 +296,12 @@ fn pack(part: &Part<'_>) -> Result<Coding> {
     let zeros = match part.zeros()? {
         Some(id) => {
             of.expect(id, &[Int32])?;
-            Zeros::Tensor { id, packing: Packing::columns(bits, scales.grid[1]), signed: false, less_one: false }
+            Zeros::Tensor {
+                id,
+                packing: Packing::columns(bits, scales.grid[1]),
+                signed: false,
+                less_one: false,
+            }
         }
         // Codes are stored with this offset, and so are zero points.
         None => Zeros::Constant(1 << (bits - 1)),

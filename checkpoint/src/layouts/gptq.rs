@@ -17,7 +17,9 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let Some(method) = of.method() else {
         let found = of.any(|tensor| tensor.name.ends_with(".qweight"))
             && of.any(|tensor| tensor.name.ends_with(".g_idx"));
-        return Ok(found.then(|| Box::new(Gptq { bits: None, group: None, less_one: true, said: false }) as _));
+        return Ok(
+            found.then(|| Box::new(Gptq { bits: None, group: None, less_one: true, said: false }) as _)
+        );
     };
     let Some(config) = of.config().filter(|_| method == "gptq") else { return Ok(None) };
     let refused = |what: String| Err(unsupported(what).at_path(of.config_path()));
@@ -25,7 +27,11 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let less_one = match format.as_str() {
         "gptq" => true,
         "gptq_v2" => false,
-        _ => return refused(format!("the checkpoint_format \"{format}\" is not decoded; gptq and gptq_v2 are")),
+        _ => {
+            return refused(format!(
+                "the checkpoint_format \"{format}\" is not decoded; gptq and gptq_v2 are"
+            ));
+        }
     };
     let bits = number(config, "bits").unwrap_or(4);
     if !BITS.contains(&bits) {
@@ -65,7 +71,11 @@ impl Method for Gptq {
         let bits = match (self.bits, rows) {
             (Some(bits), _) => bits,
             (None, Some(k)) if k > 0 => words * 32 / k,
-            _ => return Err(of.wrong(codes, "neither a configuration nor a tensor g_idx tells the bits of a code")),
+            _ => {
+                return Err(
+                    of.wrong(codes, "neither a configuration nor a tensor g_idx tells the bits of a code")
+                );
+            }
         };
         let k = rows.unwrap_or(words * 32 / bits);
         if !BITS.contains(&bits) || k * bits != words * 32 {

@@ -16,8 +16,10 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
         beside.is_some()
     };
     let found = of.any(|tensor| tensor.dtype() == Some(UInt32) && codes(&tensor.name));
-    let config = of.source.config.as_ref().and_then(|file| file.value.get("quantization")).or_else(|| of.config());
-    let config = config.filter(|config| number(config, "bits").is_some() && config.get("group_size").is_some());
+    let config =
+        of.source.config.as_ref().and_then(|file| file.value.get("quantization")).or_else(|| of.config());
+    let config =
+        config.filter(|config| number(config, "bits").is_some() && config.get("group_size").is_some());
     match (found, config) {
         (true, Some(config)) => Ok(Some(Box::new(Mlx { config: config.clone() }))),
         (true, None) => {
@@ -46,7 +48,9 @@ impl Method for Mlx {
 
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let name = &of.tensor(codes).name;
-        let Some(module) = name.strip_suffix(".weight").filter(|_| of.dtype(codes) == Some(UInt32)) else { return Ok(None) };
+        let Some(module) = name.strip_suffix(".weight").filter(|_| of.dtype(codes) == Some(UInt32)) else {
+            return Ok(None);
+        };
         let own = self.config.get(module);
         if own == Some(&Value::Bool(false)) {
             return Err(of.disagree(codes, format!("\"{module}\" is not quantized")));
@@ -55,7 +59,9 @@ impl Method for Mlx {
         let get = |key: &str| number(own, key).or_else(|| number(&self.config, key)).unwrap_or(0);
         let mode = text(own, "mode").unwrap_or("affine");
         let scales = of.need(&format!("{module}.scales"), codes)?;
-        let [leading @ .., words] = of.shape(codes) else { return Err(of.wrong(codes, "the codes have no axes")) };
+        let [leading @ .., words] = of.shape(codes) else {
+            return Err(of.wrong(codes, "the codes have no axes"));
+        };
         let shape = |bits: usize| -> Result<Vec<usize>> {
             match bits {
                 1..=8 => Ok([leading, &[words * 32 / bits]].concat()),
@@ -68,10 +74,14 @@ impl Method for Mlx {
             let biases = of.find(&format!("{module}.qbiases"));
             let biases = biases.map_or_else(|| of.need(&format!("{module}.biases"), codes), Ok)?;
             if of.dtype(biases) != of.dtype(scales) || of.shape(biases) != of.shape(scales) {
-                return Err(of.wrong(biases, format!("the biases must be {}, as the scales", of.tensor(scales).described())));
+                return Err(of.wrong(
+                    biases,
+                    format!("the biases must be {}, as the scales", of.tensor(scales).described()),
+                ));
             }
             let shape = shape(get("bits"))?;
-            let coding = Coding::packed(codes, Codes::Unsigned, Packing::rows(get("bits") as u32, 4 * words), &shape);
+            let coding =
+                Coding::packed(codes, Codes::Unsigned, Packing::rows(get("bits") as u32, 4 * words), &shape);
             let scales = of.scales(scales, &shape, [1, get("group_size")])?;
             (Coding { scales: Some(scales), biases: Some(biases), ..coding }, vec![biases])
         } else {
@@ -85,7 +95,8 @@ impl Method for Mlx {
             grid.data = ScaleData::Tensor(scales, *scale);
             let global = of.find(&format!("{module}.global_scale"));
             let factor = global.map_or(Factor::None, Factor::Times);
-            let coding = Coding::packed(codes, Codes::Float(*element), Packing::rows(*bits, 4 * words), &shape);
+            let coding =
+                Coding::packed(codes, Codes::Float(*element), Packing::rows(*bits, 4 * words), &shape);
             (Coding { scales: Some(grid), factor, ..coding }, global.into_iter().collect())
         };
         let companions = companions.into_iter().chain([scales]).collect();

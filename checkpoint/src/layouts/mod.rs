@@ -156,7 +156,9 @@ impl<'a> Context<'a> {
 
     /// The tensor `name`, which the codes need.
     fn need(&self, name: &str, codes: Id) -> Result<Id> {
-        self.find(name).ok_or_else(|| self.wrong(codes, format!("the codes need the tensor \"{name}\", which is missing")))
+        self.find(name).ok_or_else(|| {
+            self.wrong(codes, format!("the codes need the tensor \"{name}\", which is missing"))
+        })
     }
 
     fn tensor(&self, id: Id) -> &'a Stored {
@@ -222,17 +224,28 @@ impl<'a> Context<'a> {
             _ => (1, 1),
         };
         let [block_rows, block_cols] = block;
-        let block = [if block_rows == 0 { rows } else { block_rows }.max(1), if block_cols == 0 { cols } else { block_cols }.max(1)];
+        let block = [
+            if block_rows == 0 { rows } else { block_rows }.max(1),
+            if block_cols == 0 { cols } else { block_cols }.max(1),
+        ];
         let grid = [rows.div_ceil(block[0]), cols.div_ceil(block[1])];
         // Axes of length 1 are left out by some writers, and added by others.
         let significant = |shape: &[usize]| shape.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
         let want = [leading, &grid].concat();
         let have = self.shape(id);
         if significant(have) != significant(&want) {
-            let what = format!("the scales have the shape {have:?}, and a weight {shape:?} in blocks of {block:?} needs {want:?}");
+            let what = format!(
+                "the scales have the shape {have:?}, and a weight {shape:?} in blocks of {block:?} needs {want:?}"
+            );
             return Err(self.wrong(id, what));
         }
-        Ok(Scales { data: ScaleData::Tensor(id, self.scale_dtype(id)?), block, grid, swizzled: None, zero_is_zero: false })
+        Ok(Scales {
+            data: ScaleData::Tensor(id, self.scale_dtype(id)?),
+            block,
+            grid,
+            swizzled: None,
+            zero_is_zero: false,
+        })
     }
 
     /// The dtype of the elements of scales. Bytes are powers of two.

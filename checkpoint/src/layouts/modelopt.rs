@@ -20,10 +20,26 @@ struct Algorithm {
 }
 
 const ALGORITHMS: &[Algorithm] = &[
-    Algorithm { name: "FP8", dtype: Float8E4M3FN, build: |of, codes, scale, _| fp8(of, codes, scale, [0, 0]) },
-    Algorithm { name: "FP8_PER_CHANNEL_PER_TOKEN", dtype: Float8E4M3FN, build: |of, codes, scale, _| fp8(of, codes, scale, [1, 0]) },
-    Algorithm { name: "FP8_PB_WO", dtype: Float8E4M3FN, build: |of, codes, scale, _| fp8(of, codes, scale, [128, 128]) },
-    Algorithm { name: "MXFP8", dtype: Float8E4M3FN, build: |of, codes, scale, _| fp8(of, codes, scale, [1, 32]) },
+    Algorithm {
+        name: "FP8",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [0, 0]),
+    },
+    Algorithm {
+        name: "FP8_PER_CHANNEL_PER_TOKEN",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 0]),
+    },
+    Algorithm {
+        name: "FP8_PB_WO",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [128, 128]),
+    },
+    Algorithm {
+        name: "MXFP8",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 32]),
+    },
     Algorithm { name: "NVFP4", dtype: UInt8, build: nvfp4 },
     Algorithm { name: "W4A16_NVFP4", dtype: UInt8, build: nvfp4 },
     Algorithm { name: "MXFP4", dtype: UInt8, build: |of, codes, scale, _| packed(of, codes, scale, 32) },
@@ -34,19 +50,27 @@ const COMPANIONS: [&str; 2] = ["weight_scale", "weight_scale_2"];
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let named = ["modelopt", "modelopt_fp4", "modelopt_fp8", "modelopt_mixed", "modelopt_mxfp8"];
-    let Some(config) = of.config().filter(|_| of.method().is_some_and(|method| named.contains(&&*method))) else {
+    let Some(config) = of.config().filter(|_| of.method().is_some_and(|method| named.contains(&&*method)))
+    else {
         return Ok(None);
     };
     let known = |algo: &str| {
         let found = ALGORITHMS.iter().find(|known| known.name == algo.to_ascii_uppercase());
-        found.ok_or_else(|| unsupported(format!("the quant_algo \"{algo}\" of ModelOpt is not decoded")).at_path(of.config_path()))
+        found.ok_or_else(|| {
+            unsupported(format!("the quant_algo \"{algo}\" of ModelOpt is not decoded"))
+                .at_path(of.config_path())
+        })
     };
     let mut layers = HashMap::new();
     for (module, layer) in config.get("quantized_layers").and_then(Value::as_object).into_iter().flatten() {
         layers.insert(module.clone(), known(text(layer, "quant_algo").unwrap_or_default())?);
     }
-    let all = text(config, "quant_algo").filter(|algo| !algo.eq_ignore_ascii_case("MIXED_PRECISION")).map(known).transpose()?;
-    let excluded = ["ignore", "exclude_modules"].iter().flat_map(|key| texts(config, key)).map(str::to_owned).collect();
+    let all = text(config, "quant_algo")
+        .filter(|algo| !algo.eq_ignore_ascii_case("MIXED_PRECISION"))
+        .map(known)
+        .transpose()?;
+    let excluded =
+        ["ignore", "exclude_modules"].iter().flat_map(|key| texts(config, key)).map(str::to_owned).collect();
     Ok(Some(Box::new(ModelOpt { all, layers, excluded })))
 }
 
@@ -79,7 +103,10 @@ impl Method for ModelOpt {
         if dtype != Some(algorithm.dtype) {
             return Err(of.disagree(codes, format!("the quant_algo {} for \"{module}\"", algorithm.name)));
         }
-        if let Some(id) = of.find(&format!("{module}.pre_quant_scale")).or_else(|| of.find(&format!("{module}.input_quantizer._pre_quant_scale"))) {
+        if let Some(id) = of
+            .find(&format!("{module}.pre_quant_scale"))
+            .or_else(|| of.find(&format!("{module}.input_quantizer._pre_quant_scale")))
+        {
             let what = "a pre_quant_scale multiplies the inputs of the module, so the weights alone are not those of a plain checkpoint";
             return Err(of.refused(id, what));
         }
@@ -92,11 +119,16 @@ impl Method for ModelOpt {
 
 fn fp8(of: &Context<'_>, codes: Id, scale: Id, block: [usize; 2]) -> Result<Coding> {
     let shape = of.shape(codes);
-    Ok(Coding { scales: Some(of.scales(scale, shape, block)?), ..Coding::plain(codes, Codes::Float(Float8E4M3FN), shape) })
+    Ok(Coding {
+        scales: Some(of.scales(scale, shape, block)?),
+        ..Coding::plain(codes, Codes::Float(Float8E4M3FN), shape)
+    })
 }
 
 fn packed(of: &Context<'_>, codes: Id, scale: Id, group: usize) -> Result<Coding> {
-    let [leading @ .., bytes] = of.shape(codes) else { return Err(of.wrong(codes, "the codes have no axes")) };
+    let [leading @ .., bytes] = of.shape(codes) else {
+        return Err(of.wrong(codes, "the codes have no axes"));
+    };
     let shape = [leading, &[2 * bytes]].concat();
     let coding = Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, *bytes), &shape);
     Ok(Coding { scales: Some(of.scales(scale, &shape, [1, group])?), ..coding })

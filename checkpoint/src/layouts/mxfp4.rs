@@ -9,9 +9,9 @@ use crate::coding::{Codes, Coding, Id, Packing};
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let found = match of.method() {
         Some(method) => method == "mxfp4",
-        None => {
-            of.any(|tensor| tensor.name.strip_suffix("_blocks").is_some_and(|x| of.find(&format!("{x}_scales")).is_some()))
-        }
+        None => of.any(|tensor| {
+            tensor.name.strip_suffix("_blocks").is_some_and(|x| of.find(&format!("{x}_scales")).is_some())
+        }),
     };
     Ok(found.then(|| Box::new(Mxfp4) as Box<dyn Method>))
 }

@@ -21,7 +21,9 @@ impl Target {
         };
         // As Python's `re.match`: anchored at the start only.
         let regex = Regex::new(&format!("^(?:{pattern})"));
-        regex.map(Self::Regex).map_err(|e| unsupported(format!("the pattern \"{text}\" is not understood, {e}")))
+        regex
+            .map(Self::Regex)
+            .map_err(|e| unsupported(format!("the pattern \"{text}\" is not understood, {e}")))
     }
 
     /// How well the target fits a module: names first, then patterns, then classes.
@@ -74,7 +76,8 @@ mod tests {
 
     #[test]
     fn names_come_before_patterns_and_classes() {
-        let parse = |texts: &[&str]| texts.iter().map(|text| Target::parse(text).unwrap()).collect::<Vec<_>>();
+        let parse =
+            |texts: &[&str]| texts.iter().map(|text| Target::parse(text).unwrap()).collect::<Vec<_>>();
         let lists = [parse(&["Linear"]), parse(&["re:.*up_proj$"]), parse(&["m.up_proj"])];
         let best = |module: &str| Target::best(lists.iter(), module);
         assert_eq!([best("m.up_proj"), best("n.up_proj"), best("n.up_proj2")], [Some(2), Some(1), Some(0)]);
@@ -85,7 +88,12 @@ mod tests {
 
     #[test]
     fn globs_are_those_of_fnmatch() {
-        let yes = [("model.layers.0.self_attn*", "model.layers.0.self_attn.q_proj"), ("*a*b", "xaab"), ("?", "a"), ("", "")];
+        let yes = [
+            ("model.layers.0.self_attn*", "model.layers.0.self_attn.q_proj"),
+            ("*a*b", "xaab"),
+            ("?", "a"),
+            ("", ""),
+        ];
         assert!(yes.iter().all(|(pattern, name)| glob(pattern, name)));
         let no = [("a", "ab"), ("*a*b", "xaa"), ("?", ""), ("ab*c", "abd")];
         assert!(no.iter().all(|(pattern, name)| !glob(pattern, name)));

@@ -20,7 +20,11 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let mut classes = HashMap::new();
     for file in &of.source.files {
         let find = |key: &str| file.metadata.iter().find(|(of, _)| of == key).map(|(_, text)| text);
-        let Some(names) = find("tensor_names").and_then(|text| serde_json::from_str::<Vec<String>>(text).ok()) else { continue };
+        let Some(names) =
+            find("tensor_names").and_then(|text| serde_json::from_str::<Vec<String>>(text).ok())
+        else {
+            continue;
+        };
         for name in names {
             let value = find(&name).and_then(|text| serde_json::from_str::<Value>(text).ok());
             if let Some(value) = value.filter(|value| value.get("_type").is_some_and(Value::is_string)) {
@@ -50,7 +54,8 @@ impl Method for Torchao {
         let Some((module, weight)) = stored.rsplit_once("._") else { return Ok(None) };
         let name = format!("{module}.{weight}");
         let class = self.classes.get(&name);
-        let class = class.ok_or_else(|| of.wrong(codes, format!("the header does not describe \"{name}\"")))?;
+        let class =
+            class.ok_or_else(|| of.wrong(codes, format!("the header does not describe \"{name}\"")))?;
         let beside = |end: &str| of.find(&format!("{stored}_{end}"));
         let scale = of.need(&format!("{stored}_scale"), codes)?;
         let zero = beside("zero_point");
@@ -78,7 +83,10 @@ impl Method for Torchao {
             Ok(Coding { zeros, ..coding })
         };
         let scaled = |values: Codes| -> Result<Coding> {
-            Ok(Coding { scales: Some(of.scales(scale, shape, block)?), ..Coding::plain(codes, values, shape) })
+            Ok(Coding {
+                scales: Some(of.scales(scale, shape, block)?),
+                ..Coding::plain(codes, values, shape)
+            })
         };
         let nibbles = || -> Result<Coding> {
             of.expect(codes, &[UInt8, Float4E2M1FN])?;
@@ -86,7 +94,8 @@ impl Method for Torchao {
             let packed = of.dtype(codes) == Some(UInt8);
             let cols = if packed { 2 * last } else { *last };
             let shape = [leading, &[cols]].concat();
-            let coding = Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, cols / 2), &shape);
+            let coding =
+                Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, cols / 2), &shape);
             Ok(Coding { scales: Some(of.scales(scale, &shape, block)?), ..coding })
         };
         let factor = beside("per_tensor_scale");

@@ -41,9 +41,12 @@ impl Goldens {
 
     /// The names of all checkpoints.
     pub fn names(&self) -> Vec<String> {
-        let entries = fs::read_dir(self.folder.path()).expect("a folder").map(|entry| entry.expect("an entry"));
-        let mut names: Vec<String> =
-            entries.map(|entry| entry.file_name().into_string().expect("text")).filter(|name| name != "expected").collect();
+        let entries =
+            fs::read_dir(self.folder.path()).expect("a folder").map(|entry| entry.expect("an entry"));
+        let mut names: Vec<String> = entries
+            .map(|entry| entry.file_name().into_string().expect("text"))
+            .filter(|name| name != "expected")
+            .collect();
         names.sort();
         names
     }
@@ -66,7 +69,9 @@ pub fn floats(dtype: DType, bytes: &[u8]) -> Vec<f64> {
 
 /// Writes a safetensors file of tensors: name, dtype, shape and bytes.
 pub fn write(path: &Path, tensors: &[(&str, DType, &[u64], Vec<u8>)]) {
-    let tensors: Vec<NewTensor<'_>> =
-        tensors.iter().map(|(name, dtype, shape, data)| NewTensor { name, dtype: *dtype, shape, data }).collect();
+    let tensors: Vec<NewTensor<'_>> = tensors
+        .iter()
+        .map(|(name, dtype, shape, data)| NewTensor { name, dtype: *dtype, shape, data })
+        .collect();
     save(path, &tensors, &[], true).expect("a file");
 }
