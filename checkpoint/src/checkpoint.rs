@@ -71,7 +71,8 @@ const TELLING: &[&str] = &[
 ];
 
 /// 8-bit floats.
-const FP8: &[DType] = &[DType::Float8E4M3FN, DType::Float8E5M2, DType::Float8E4M3FNUZ, DType::Float8E5M2FNUZ];
+pub(crate) const FP8: &[DType] =
+    &[DType::Float8E4M3FN, DType::Float8E5M2, DType::Float8E4M3FNUZ, DType::Float8E5M2FNUZ];
 
 /// A tensor of a checkpoint as a plain checkpoint would have it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -267,6 +268,13 @@ impl Checkpoint {
                     continue;
                 }
                 self.check_plain(tensor, &context, method.as_ref(), &mut warnings)?;
+            }
+            let padded = |weight: &&Weight| {
+                weight.coding.scales.as_ref().is_some_and(|scales| scales.swizzled.is_some())
+            };
+            match weights.iter().flatten().filter(padded).count() {
+                0 => {}
+                n => warnings.push(format!("{n} weights may have columns of padding, up to a multiple of 16 or 32: only the model knows their columns")),
             }
             let layout = if weights.iter().any(Option::is_some) { method.name() } else { "plain" };
             (weights, used, layout, warnings)

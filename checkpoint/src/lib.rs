@@ -21,6 +21,7 @@
 //!
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can.
+//! `dequantize` writes plain checkpoints, with the `config` that belongs to them.
 
 #![forbid(unsafe_code)]
 
@@ -30,7 +31,9 @@ struct Readme;
 
 mod checkpoint;
 mod coding;
+mod config;
 mod decode;
+mod dequantize;
 mod error;
 mod fast;
 mod gguf;
@@ -39,4 +42,5 @@ mod source;
 mod unpack;
 
 pub use checkpoint::{Checkpoint, Tensor};
+pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
 pub use lanecast_files::{Error, Result};

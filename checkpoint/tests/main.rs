@@ -2,6 +2,7 @@
 
 mod common;
 
+mod dequantize;
 mod golden;
 mod hostile;
 mod naive;

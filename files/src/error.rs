@@ -179,6 +179,13 @@ impl Error {
             .advise("name a file")
     }
 
+    /// A path names something that is no folder.
+    pub(crate) fn not_a_folder(path: &Path) -> Self {
+        Self::Io(Detail::new("not a folder"), io::ErrorKind::NotADirectory)
+            .at_path(path)
+            .advise("name a folder")
+    }
+
     /// The input is a folder.
     pub(crate) fn folder(path: &Path) -> Self {
         Self::Io(Detail::new("the input is a folder"), io::ErrorKind::IsADirectory)

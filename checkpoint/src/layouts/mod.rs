@@ -31,6 +31,8 @@ use crate::{
     source::{Json, Source, Stored},
 };
 
+pub(crate) use comfy::METADATA as COMFY_METADATA;
+
 /// A weight that was recognised.
 #[derive(Debug)]
 pub(crate) struct Weight {
