@@ -69,7 +69,7 @@ fn floats(plan: &CastPlan, bytes: &[u8], n: usize, out: &mut Vec<f64>) -> Result
     out.clear();
     out.resize(n, 0.0);
     let mut raw = vec![0; 8 * n];
-    let _ = plan.run(Bytes::new(bytes, n), BytesMut::new(&mut raw, n))?;
+    plan.run(Bytes::new(bytes, n), BytesMut::new(&mut raw, n))?;
     for (out, raw) in out.iter_mut().zip(raw.chunks_exact(8)) {
         *out = f64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| raw[i]));
     }
@@ -394,8 +394,7 @@ impl Emit<'_, '_> {
         self.raw.clear();
         self.raw.extend(values[..n].iter().flat_map(|value| value.to_le_bytes()));
         self.out.resize(Encoding::packed(self.to).byte_len(n).unwrap_or(0), 0);
-        let _ =
-            self.plan.run(Bytes::new(&self.raw, n), BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
+        self.plan.run(Bytes::new(&self.raw, n), BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
         (self.sink)(&self.out)
     }
 }

@@ -20,7 +20,7 @@
 //! # The source
 //!
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
-//! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can.
+//! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values` has the other kinds of tensors.
 //! `dequantize` writes plain checkpoints, with the `config` that belongs to them.
 
 #![forbid(unsafe_code)]
@@ -40,6 +40,7 @@ mod gguf;
 mod layouts;
 mod source;
 mod unpack;
+mod values;
 
 pub use checkpoint::{Checkpoint, Tensor};
 pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
