@@ -20,7 +20,7 @@ use lanecast_files::{Error, Result};
 
 use crate::{
     coding::{Along, Axis, Codes, Coding, Factor, ScaleData, Zeros},
-    error::{At, invalid},
+    error::{At, invalid, is_nan},
     fast::Fast,
     source::{Source, Stored},
 };
@@ -191,10 +191,9 @@ impl<'a> Decoder<'a> {
             self.load(&mut line, row)?;
             if let Some(col) = line.scales.iter().position(|scale| scale.is_nan()) {
                 let tensor = &self.source.tensors[stored];
-                return Err(invalid(format!(
-                    "the scale of block ({row}, {col}) is NaN; allow NaN to read its codes as NaN"
-                ))
-                .tensor(self.source, tensor));
+                return Err(
+                    is_nan(format!("the scale of block ({row}, {col}) is NaN")).tensor(self.source, tensor)
+                );
             }
         }
         Ok(())

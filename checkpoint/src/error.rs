@@ -1,6 +1,6 @@
 //! The errors of this crate, which are those of `lanecast-files`.
 
-use lanecast_files::{Detail, Error};
+use lanecast_files::{Detail, Error, Remedy};
 
 use crate::source::{Source, Stored};
 
@@ -10,7 +10,13 @@ fn detail(what: impl Into<String>) -> Detail {
 
 /// The checkpoint is invalid: its parts disagree, or one is missing.
 pub(crate) fn invalid(what: impl Into<String>) -> Error {
-    Error::Format(detail(what))
+    let remedy = Remedy::Text("check that all files are of the same checkpoint".to_owned());
+    Error::Format(Detail { remedy, ..detail(what) })
+}
+
+/// A scale is NaN.
+pub(crate) fn is_nan(what: impl Into<String>) -> Error {
+    Error::Format(Detail { remedy: Remedy::AllowNan, ..detail(what) })
 }
 
 /// The checkpoint is valid, and this crate does not decode it.
