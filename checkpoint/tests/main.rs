@@ -5,4 +5,5 @@ mod common;
 mod dequantize;
 mod golden;
 mod hostile;
+mod layouts;
 mod naive;

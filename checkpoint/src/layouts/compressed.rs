@@ -18,20 +18,40 @@ struct Format {
     /// The end of the name of the codes.
     codes: &'static str,
     dtypes: &'static [DType],
+    /// Whether scales are powers of two.
+    powers: bool,
     build: fn(&Part<'_>) -> Result<Coding>,
 }
 
 /// The formats. Codes without a configuration have the first one that fits their tensors.
 const FORMATS: &[Format] = &[
-    Format { name: "nvfp4-pack-quantized", codes: "weight_packed", dtypes: &[UInt8], build: nvfp4 },
-    Format { name: "mxfp4-pack-quantized", codes: "weight_packed", dtypes: &[UInt8], build: mxfp4 },
-    Format { name: "mxfp6-pack-quantized", codes: "weight_packed", dtypes: &[UInt8], build: mxfp6 },
-    Format { name: "pack-quantized", codes: "weight_packed", dtypes: &[Int32], build: pack },
-    Format { name: "mxfp8-quantized", codes: "weight", dtypes: &[Float8E4M3FN], build: mxfp8 },
-    Format { name: "float-quantized", codes: "weight", dtypes: FP8, build: float },
-    Format { name: "int-quantized", codes: "weight", dtypes: &[Int8], build: int },
-    Format { name: "naive-quantized", codes: "weight", dtypes: FP8, build: float },
-    Format { name: "naive-quantized", codes: "weight", dtypes: &[Int8], build: int },
+    Format {
+        name: "nvfp4-pack-quantized",
+        codes: "weight_packed",
+        dtypes: &[UInt8],
+        powers: false,
+        build: nvfp4,
+    },
+    Format {
+        name: "mxfp4-pack-quantized",
+        codes: "weight_packed",
+        dtypes: &[UInt8],
+        powers: true,
+        build: mxfp4,
+    },
+    Format {
+        name: "mxfp6-pack-quantized",
+        codes: "weight_packed",
+        dtypes: &[UInt8],
+        powers: true,
+        build: mxfp6,
+    },
+    Format { name: "pack-quantized", codes: "weight_packed", dtypes: &[Int32], powers: false, build: pack },
+    Format { name: "mxfp8-quantized", codes: "weight", dtypes: &[Float8E4M3FN], powers: true, build: mxfp8 },
+    Format { name: "float-quantized", codes: "weight", dtypes: FP8, powers: false, build: float },
+    Format { name: "int-quantized", codes: "weight", dtypes: &[Int8], powers: false, build: int },
+    Format { name: "naive-quantized", codes: "weight", dtypes: FP8, powers: false, build: float },
+    Format { name: "naive-quantized", codes: "weight", dtypes: &[Int8], powers: false, build: int },
 ];
 
 /// The ends of the names of tensors beside the codes.
@@ -160,11 +180,9 @@ impl Method for Compressed {
                 .ok_or_else(|| of.disagree(codes, format!("the format {} for \"{module}\"", group.format)))?;
             (format, &group.weights)
         } else {
-            let beside = |end: &str| of.find(&format!("{module}.{end}"));
-            let powers = beside("weight_scale").and_then(|id| of.dtype(id)) == Some(UInt8);
-            let wanted = |format: &&Format| {
-                fits(format) && (format.name.starts_with("nvfp4") != powers || dtype != Some(UInt8))
-            };
+            let scale = of.find(&format!("{module}.weight_scale"));
+            let powers = matches!(scale.and_then(|id| of.dtype(id)), Some(UInt8 | Float8E8M0FNU));
+            let wanted = |format: &&Format| fits(format) && format.powers == powers;
             let format = FORMATS.iter().find(wanted);
             (
                 format.ok_or_else(|| of.wrong(codes, "no format of compressed-tensors has such codes"))?,
