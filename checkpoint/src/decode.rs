@@ -15,10 +15,11 @@
 
 use std::ops::Range;
 
-use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding};
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding};
 use lanecast_files::{Error, Result};
 
 use crate::{
+    checkpoint::little,
     coding::{Along, Axis, Codes, Coding, Factor, ScaleData, Zeros},
     error::{At, invalid, is_nan},
     fast::Fast,
@@ -58,22 +59,16 @@ struct Line {
     fields: Vec<u8>,
 }
 
-/// The plan of a cast of little-endian elements.
-pub(crate) fn plan(from: DType, to: DType) -> Result<CastPlan> {
-    let little = |dtype| Encoding::packed(dtype).with_order(ByteOrder::Little);
-    Ok(CastPlan::new(little(from), little(to), &CastOptions::RUST)?)
+/// The plan of a cast to numbers of the host.
+fn to_f64(from: Encoding) -> Result<CastPlan> {
+    Ok(CastPlan::new(from, DType::Float64, &CastOptions::RUST)?)
 }
 
-/// Casts `n` little-endian elements to float64.
+/// Casts `n` elements to float64.
 fn floats(plan: &CastPlan, bytes: &[u8], n: usize, out: &mut Vec<f64>) -> Result<()> {
     out.clear();
     out.resize(n, 0.0);
-    let mut raw = vec![0; 8 * n];
-    plan.run(Bytes::new(bytes, n), BytesMut::new(&mut raw, n))?;
-    for (out, raw) in out.iter_mut().zip(raw.chunks_exact(8)) {
-        *out = f64::from_le_bytes([0, 1, 2, 3, 4, 5, 6, 7].map(|i| raw[i]));
-    }
-    Ok(())
+    Ok(plan.run(Bytes::new(bytes, n), &mut out[..])?)
 }
 
 impl<'a> Decoder<'a> {
@@ -153,7 +148,7 @@ impl<'a> Decoder<'a> {
             ScaleData::Tensor(id, dtype) => (*id, *dtype),
             ScaleData::Nested(nested) => (nested.absmax, DType::Float32),
         };
-        self.to_f64 = Some(plan(dtype, DType::Float64)?);
+        self.to_f64 = Some(to_f64(little(dtype))?);
         let n = match scales.swizzled {
             Some(cols) => rows.next_multiple_of(128) * cols,
             None => coding.batches * rows * cols,
@@ -267,29 +262,44 @@ impl<'a> Decoder<'a> {
         let axis = self.coding.groups.map(|(_, axis)| axis);
         let block = if axis == Some(Axis::Rows) { self.groups[row] } else { row / scales.block[0] };
         self.load(line, batch * scales.grid[0] + block)?;
-        let (times, over) = match self.coding.factor {
-            Factor::Times(_) => (self.factor.map_or(1.0, f64::from), 1.0),
-            Factor::Over(_) => (1.0, self.factor.map_or(1.0, f64::from)),
-            Factor::OverConstant(over) => (1.0, f64::from(over)),
-            Factor::None => (1.0, 1.0),
+        let of = |block: usize| Block {
+            scale: line.scales[block],
+            zero: line.zeros.get(block).copied().unwrap_or(0.0),
+            bias: line.biases.get(block).copied(),
+            factor: self.times_over(),
         };
-        for ((out, field), col) in out.iter_mut().zip(fields).zip(cols) {
-            let block = if axis == Some(Axis::Columns) { self.groups[col] } else { col / scales.block[1] };
-            let code = self.table[usize::from(*field)];
-            let zero = line.zeros.get(block).copied().unwrap_or(0.0);
-            // Without a zero point nothing is subtracted, so -0 stays -0.
-            let code = if zero == 0.0 { code } else { code - zero };
-            let mut value = code * line.scales[block] * times / over;
-            if let Some(bias) = line.biases.get(block) {
-                value = sum_to_odd(value, *bias);
+        let code = |field: &u8| self.table[usize::from(*field)];
+        let width = scales.block[1];
+        if axis == Some(Axis::Columns) || width == 1 {
+            for ((out, field), col) in out.iter_mut().zip(fields).zip(cols) {
+                let block = if axis == Some(Axis::Columns) { self.groups[col] } else { col };
+                *out = of(block).value(code(field));
             }
-            *out = match value.is_nan() {
-                true if code.is_nan() => f64::NAN.copysign(code),
-                true => f64::NAN,
-                false => value,
-            };
+            return Ok(());
+        }
+        // Blocks of columns, of which the first may have begun before.
+        let (mut done, mut col) = (0, cols.start);
+        while done < fields.len() {
+            let block = of(col / width);
+            let end = fields.len().min(done + width - col % width);
+            for (out, field) in out[done..end].iter_mut().zip(&fields[done..end]) {
+                *out = block.value(code(field));
+            }
+            col += end - done;
+            done = end;
         }
         Ok(())
+    }
+
+    /// What values are multiplied by, and divided by.
+    fn times_over(&self) -> (f64, f64) {
+        let factor = self.factor.map_or(1.0, f64::from);
+        match self.coding.factor {
+            Factor::Times(_) => (factor, 1.0),
+            Factor::Over(_) => (1.0, factor),
+            Factor::OverConstant(over) => (1.0, f64::from(over)),
+            Factor::None => (1.0, 1.0),
+        }
     }
 
     /// Decodes the weight to little-endian elements of `to`, in C order of its shape, in parts. The loops of [`lanecast::scaled`] decode
@@ -299,10 +309,9 @@ impl<'a> Decoder<'a> {
             return fast.run(sink);
         }
         let mut emit = Emit {
-            plan: plan(DType::Float64, to)?,
+            plan: CastPlan::new(DType::Float64, little(to), &CastOptions::RUST)?,
             to,
             left: self.coding.elements,
-            raw: Vec::new(),
             out: Vec::new(),
             sink,
         };
@@ -375,13 +384,41 @@ impl<'a> Decoder<'a> {
     }
 }
 
+/// What the codes of a block have in common.
+struct Block {
+    scale: f64,
+    zero: f64,
+    bias: Option<f64>,
+    factor: (f64, f64),
+}
+
+impl Block {
+    /// The value of a code.
+    fn value(&self, code: f64) -> f64 {
+        // Without a zero point nothing is subtracted, so -0 stays -0.
+        let code = if self.zero == 0.0 { code } else { code - self.zero };
+        let (times, over) = self.factor;
+        let mut value = code * self.scale * times;
+        if over != 1.0 {
+            value /= over;
+        }
+        if let Some(bias) = self.bias {
+            value = sum_to_odd(value, bias);
+        }
+        match value.is_nan() {
+            true if code.is_nan() => f64::NAN.copysign(code),
+            true => f64::NAN,
+            false => value,
+        }
+    }
+}
+
 /// Values on their way to the target.
 struct Emit<'e, 's> {
     plan: CastPlan,
     to: DType,
     /// Elements that are left.
     left: usize,
-    raw: Vec<u8>,
     out: Vec<u8>,
     sink: &'e mut Sink<'s>,
 }
@@ -390,10 +427,8 @@ impl Emit<'_, '_> {
     fn emit(&mut self, values: &[f64]) -> Result<()> {
         let n = values.len().min(self.left);
         self.left -= n;
-        self.raw.clear();
-        self.raw.extend(values[..n].iter().flat_map(|value| value.to_le_bytes()));
         self.out.resize(Encoding::packed(self.to).byte_len(n).unwrap_or(0), 0);
-        self.plan.run(Bytes::new(&self.raw, n), BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
+        self.plan.run(&values[..n], BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
         (self.sink)(&self.out)
     }
 }
@@ -418,11 +453,7 @@ fn table(values: &Codes, bits: u32) -> Result<Vec<f64>> {
         Codes::Float(dtype) => {
             // One code in each byte.
             let one = Encoding::with_storage(*dtype, lanecast::Storage::Byte);
-            let plan = CastPlan::new(
-                one,
-                Encoding::new(DType::Float64).with_order(ByteOrder::Little),
-                &CastOptions::RUST,
-            )?;
+            let plan = to_f64(one)?;
             floats(&plan, &fields, fields.len(), &mut table)?;
         }
     }

@@ -3,20 +3,25 @@
 use std::io::Read;
 
 use lanecast::{
-    Bytes, BytesMut, DType, gguf,
+    Bytes, BytesMut, CastOptions, CastPlan, DType, gguf,
     half::{bf16, f16},
 };
 use lanecast_files::{Error, Result};
 
 use crate::{
     checkpoint::{Checkpoint, Content, little},
-    decode::{Decoder, Sink, plan},
+    decode::{Decoder, Sink},
     error::{At, invalid, request, unsupported},
     source::{Elements, Stored},
 };
 
 /// Elements of a plain tensor that are cast at once. The blocks of all formats divide it.
 const PART: usize = 1 << 20;
+
+/// The plan of a cast of little-endian elements.
+fn plan(from: DType, to: DType) -> Result<CastPlan> {
+    Ok(CastPlan::new(little(from), little(to), &CastOptions::RUST)?)
+}
 
 impl Checkpoint {
     /// Decodes a tensor to little-endian elements, by the plain decoder only if `plainly` is set.
