@@ -28,6 +28,9 @@ use crate::{
 
 /// Elements that are decoded at once.
 const PART: usize = 1 << 18;
+/// The fewest columns of a panel that is transposed, and the rows of its strips.
+const PANEL: usize = 64;
+const STRIP: usize = 32;
 
 /// What receives the values of a weight, in order.
 pub(crate) type Sink<'s> = dyn FnMut(&[u8]) -> Result<()> + 's;
@@ -262,11 +265,12 @@ impl<'a> Decoder<'a> {
         let axis = self.coding.groups.map(|(_, axis)| axis);
         let block = if axis == Some(Axis::Rows) { self.groups[row] } else { row / scales.block[0] };
         self.load(line, batch * scales.grid[0] + block)?;
+        let factor = self.times_over();
         let of = |block: usize| Block {
             scale: line.scales[block],
             zero: line.zeros.get(block).copied().unwrap_or(0.0),
             bias: line.biases.get(block).copied(),
-            factor: self.times_over(),
+            factor,
         };
         let code = |field: &u8| self.table[usize::from(*field)];
         let width = scales.block[1];
@@ -342,24 +346,31 @@ impl<'a> Decoder<'a> {
         Ok(())
     }
 
-    /// Panels of columns, each of which is read from the packed codes of a whole matrix in memory.
+    /// Panels of columns, each of which is read from the packed codes of a whole matrix in memory. A panel is decoded in strips of rows, so
+    /// that both sides of the transposition stay in the caches.
     fn run_transposed(&self, emit: &mut Emit<'_, '_>) -> Result<()> {
         let Coding { packing, batches, rows, cols, .. } = *self.coding;
-        let step = (PART / rows.max(1)).max(8);
+        let step = (PART / rows.max(1)).max(PANEL);
         let mut line = Line::default();
-        let (mut fields, mut values) = (vec![0; step], vec![0.0; step]);
+        let (mut fields, mut strip) = (vec![0; step], vec![0.0; step * STRIP]);
         let mut turned = Vec::new();
         for batch in 0..batches {
             let (matrix, _) = self.matrix(batch, 0, rows)?;
             for first in (0..cols).step_by(step) {
                 let count = step.min(cols - first);
                 turned.resize(count * rows, 0.0);
-                for row in 0..rows {
-                    let panel = first..first + count;
-                    packing.unpack(&matrix, row, panel.clone(), &mut fields[..count]);
-                    self.decode(&mut line, &fields[..count], (batch, row), panel, &mut values[..count])?;
-                    for (i, value) in values[..count].iter().enumerate() {
-                        turned[i * rows + row] = *value;
+                for top in (0..rows).step_by(STRIP) {
+                    let height = STRIP.min(rows - top);
+                    for (i, values) in strip.chunks_exact_mut(count).take(height).enumerate() {
+                        let panel = first..first + count;
+                        packing.unpack(&matrix, top + i, panel.clone(), &mut fields[..count]);
+                        self.decode(&mut line, &fields[..count], (batch, top + i), panel, values)?;
+                    }
+                    for col in 0..count {
+                        let column = &mut turned[col * rows + top..][..height];
+                        for (i, out) in column.iter_mut().enumerate() {
+                            *out = strip[i * count + col];
+                        }
                     }
                 }
                 emit.emit(&turned)?;

@@ -13,6 +13,9 @@ use crate::coding::{Codes, Coding, Factor, Id, Nested, Order, Packing, ScaleData
 /// The ends of the names of descriptions, behind the name of the codes.
 const STATES: [&str; 2] = [".quant_state.bitsandbytes__nf4", ".quant_state.bitsandbytes__fp4"];
 
+/// The largest block that is read; the library makes blocks of at most 4096.
+const LARGEST_BLOCK: usize = 1 << 16;
+
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let found = match of.method() {
         Some(method) => method == "bitsandbytes",
@@ -84,9 +87,9 @@ fn four_bits(of: &Context<'_>, codes: Id, state: Id) -> Result<(Coding, Vec<Id>)
     let shape = json.get("shape").and_then(Value::as_array).into_iter().flatten();
     let shape: Option<Vec<usize>> = shape.map(|axis| axis.as_u64()?.try_into().ok()).collect();
     let n = shape.as_ref().and_then(|shape| shape.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis)));
-    let block = number(&json, "blocksize").filter(|block| *block > 0 && block.is_multiple_of(2));
+    let block = number(&json, "blocksize").filter(|block| (2..=LARGEST_BLOCK).contains(block) && block.is_multiple_of(2));
     let (Some(shape), Some(n), Some(block)) = (shape, n, block) else {
-        return Err(of.wrong(state, "the description needs a shape and an even blocksize"));
+        return Err(of.wrong(state, "the description needs a shape and an even blocksize of at most 65536"));
     };
     if of.tensor(codes).bytes != n.div_ceil(2) {
         return Err(of.wrong(
