@@ -21,7 +21,7 @@
 //!
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values` has the other kinds of tensors.
-//! `dequantize` writes plain checkpoints, with the `config` that belongs to them.
+//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`.
 
 #![forbid(unsafe_code)]
 
@@ -34,6 +34,7 @@ mod coding;
 mod config;
 mod decode;
 mod dequantize;
+mod doubts;
 mod error;
 mod fast;
 mod gguf;

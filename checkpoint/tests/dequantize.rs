@@ -219,3 +219,32 @@ fn single_files_become_files() {
     assert_eq!(names(&folder.path().join("sub")), ["model.safetensors"]);
     assert_eq!(names(folder.path()), ["a.safetensors", "sub"]);
 }
+
+/// The golden file has zero points of 0, which are stored as all ones.
+#[test]
+fn ambiguous_zero_points_are_a_warning() {
+    let goldens = Goldens::unpack();
+    let folder = tempfile::tempdir().expect("a folder");
+    let warned = |name: &str| {
+        let report = run(&goldens.path(name), &folder.path().join(name), BFloat16).expect("a report");
+        report.warnings.iter().any(|warning| warning.contains("qzeros") && warning.contains("all ones"))
+    };
+    assert_eq!(["gptq_v1_asym", "gptq_v1", "gptq_v2"].map(warned), [true, false, false]);
+}
+
+#[test]
+#[cfg(unix)]
+fn other_files_may_be_links_inside() {
+    use std::os::unix::fs::symlink;
+    let folder = tempfile::tempdir().expect("a folder");
+    let (src, dst) = (sharded(folder.path()), folder.path().join("dst"));
+    symlink("tokenizer.json", src.join("link.json")).expect("a link");
+    run(&src, &dst, Float32).expect("a report");
+    assert!(!dst.join("link.json").is_symlink() && fs::read(dst.join("link.json")).expect("a file") == b"{}");
+    let outside = folder.path().join("secret");
+    fs::write(&outside, "x").expect("a file");
+    symlink(&outside, src.join("leak")).expect("a link");
+    let error = run(&src, &folder.path().join("new"), Float32).expect_err("a link that leaves").to_string();
+    assert!(error.contains("leak") && error.contains("out of the folder"), "{error}");
+    assert_eq!(names(folder.path()), ["dst", "secret", "src"]);
+}

@@ -3,6 +3,7 @@
 mod common;
 
 mod dequantize;
+mod gguf;
 mod golden;
 mod hostile;
 mod layouts;

@@ -96,6 +96,7 @@ impl Shard {
                 }
                 job.check()
             })?;
+            job.report.warnings.extend(checkpoint.doubt(content)?);
             job.report.bytes_in += tensor.stored_bytes;
             match self.decoded[place] {
                 true => job.report.tensors_decoded += 1,

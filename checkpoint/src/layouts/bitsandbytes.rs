@@ -87,7 +87,8 @@ fn four_bits(of: &Context<'_>, codes: Id, state: Id) -> Result<(Coding, Vec<Id>)
     let shape = json.get("shape").and_then(Value::as_array).into_iter().flatten();
     let shape: Option<Vec<usize>> = shape.map(|axis| axis.as_u64()?.try_into().ok()).collect();
     let n = shape.as_ref().and_then(|shape| shape.iter().try_fold(1_usize, |n, axis| n.checked_mul(*axis)));
-    let block = number(&json, "blocksize").filter(|block| (2..=LARGEST_BLOCK).contains(block) && block.is_multiple_of(2));
+    let block = number(&json, "blocksize")
+        .filter(|block| (2..=LARGEST_BLOCK).contains(block) && block.is_multiple_of(2));
     let (Some(shape), Some(n), Some(block)) = (shape, n, block) else {
         return Err(of.wrong(state, "the description needs a shape and an even blocksize of at most 65536"));
     };
