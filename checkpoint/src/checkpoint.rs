@@ -11,7 +11,7 @@ use lanecast_files::Result;
 use crate::{
     coding::{Coding, Id},
     error::{At, invalid, request, unsupported},
-    layouts::{Context, Weight, recognise},
+    layouts::{Context, Weight, recognise, resolve},
     source::{Elements, Source, Stored},
 };
 
@@ -236,7 +236,7 @@ impl Checkpoint {
             let mut weights: Vec<Option<Weight>> = Vec::new();
             let mut used: HashMap<Id, Id> = HashMap::new();
             for id in 0..self.source.tensors.len() {
-                let weight = method.resolve(&context, id)?;
+                let weight = resolve(method.as_ref(), &context, id)?;
                 for other in weight.iter().flat_map(|weight| &weight.companions) {
                     if let Some(first) = used.insert(*other, id) {
                         let what = format!(

@@ -99,6 +99,8 @@ fn configuration_and_tensors_must_agree() {
     wrong(&config("float-quantized", ignored), &["config.json", "\"m.up\" is not quantized", "m.up.weight"]);
     wrong(&config("unheard-of", ""), &["config.json", "unheard-of"]);
     wrong(&config("float-quantized", r#","transform_config":{"config_groups":{}}"#), &["transform_config"]);
+    let skipped = r#"{"quantization_config":{"quant_method":"fp8","modules_to_not_convert":["m.up"]}}"#;
+    wrong(skipped, &["config.json", "\"m.up\" is not quantized", "m.up.weight"]);
     wrong(r#"{"quantization_config":{"quant_method":"unheard-of"}}"#, &["config.json", "unheard-of"]);
     wrong(r#"{"quantization_config":{"quant_method":"gptq","bits":5}}"#, &["config.json", "5 bits"]);
     wrong(r#"{"quantization_config":{"quant_method":"awq","version":"gemv"}}"#, &["config.json", "gemv"]);

@@ -19,7 +19,7 @@ mod plain;
 mod targets;
 mod torchao;
 
-use std::path::Path;
+use std::{collections::HashSet, path::Path};
 
 use lanecast::DType;
 use lanecast_files::{Error, Result};
@@ -98,12 +98,25 @@ pub(crate) fn recognise(of: &Context<'_>) -> Result<Box<dyn Method>> {
     Err(unsupported(format!("the quantization method \"{method}\" is not known")).at_path(of.config_path()))
 }
 
+/// The weight whose codes are in this tensor, if the tensor has codes and the configuration does not say that its module has none.
+pub(crate) fn resolve(method: &dyn Method, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
+    let weight = method.resolve(of, codes)?;
+    if let Some(Weight { module, .. }) = &weight
+        && of.skipped.contains(module.as_str())
+    {
+        return Err(of.disagree(codes, format!("that \"{module}\" is not quantized")));
+    }
+    Ok(weight)
+}
+
 /// What the layouts read: the tensors and the configuration.
 #[derive(Debug)]
 pub(crate) struct Context<'a> {
     pub(crate) source: &'a Source,
     /// The object of the configuration that describes the quantization, and the file that has it.
     config: Option<(&'a Path, &'a Value)>,
+    /// Modules that are not quantized, by their whole names. Loaders match patterns of these lists in ways that differ, so no others count.
+    skipped: HashSet<&'a str>,
 }
 
 /// The files that may describe the quantization, and where in them: the path of an object.
@@ -125,7 +138,10 @@ impl<'a> Context<'a> {
             let value = keys.iter().try_fold(&file.value, |value, key| value.get(key))?;
             value.is_object().then_some((file.path.as_path(), value))
         });
-        Self { source, config }
+        let lists = ["modules_to_not_convert", "llm_int8_skip_modules"];
+        let skipped =
+            config.iter().flat_map(|(_, config)| lists.iter().flat_map(|key| texts(config, key))).collect();
+        Self { source, config, skipped }
     }
 
     /// The description of the quantization.
