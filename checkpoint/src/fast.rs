@@ -125,3 +125,46 @@ fn scheme(coding: &Coding) -> Option<(Scheme, &Scales, DType)> {
     let (empty, non_finite) = (Empty::One, NonFinite::Poison);
     Some((Scheme { element, granularity, scale, rule, quotient, empty, non_finite }, scales, dtype))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coding::Packing;
+
+    fn coding(element: DType, scale: DType, block: [usize; 2], factor: Factor) -> Coding {
+        let (rows, cols, bits) = (256, 512, element.bits());
+        let grid = [256_usize.div_ceil(block[0]), 512_usize.div_ceil(block[1])];
+        let scales =
+            Scales { data: ScaleData::Tensor(1, scale), block, grid, swizzled: None, zero_is_zero: false };
+        let packing = Packing::rows(bits, cols * bits as usize / 8);
+        let codes = if element == DType::Int8 { Codes::Signed } else { Codes::Float(element) };
+        Coding { scales: Some(scales), factor, ..Coding::packed(0, codes, packing, &[rows, cols]) }
+    }
+
+    /// The common layouts of rows, tiles and blocks are schemes that the library accepts.
+    #[test]
+    fn common_layouts_are_schemes() {
+        use DType::{BFloat16, Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Float32, Int8};
+        for (element, scale, block, factor) in [
+            (Float8E4M3FN, Float32, [256, 512], Factor::None),
+            (Float8E4M3FN, BFloat16, [1, 512], Factor::None),
+            (Float8E4M3FN, Float32, [128, 128], Factor::None),
+            (Float8E4M3FN, Float8E8M0FNU, [1, 32], Factor::None),
+            (Float4E2M1FN, Float8E8M0FNU, [1, 32], Factor::None),
+            (Float4E2M1FN, Float8E4M3FN, [1, 16], Factor::Times(2)),
+            (Float4E2M1FN, Float8E4M3FN, [1, 16], Factor::Over(2)),
+            (Int8, Float32, [1, 512], Factor::None),
+        ] {
+            let coding = coding(element, scale, block, factor);
+            let (scheme, ..) = scheme(&coding).unwrap_or_else(|| panic!("{element} {scale} {block:?}"));
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[256, 512]).expect("a plan");
+            let blocks: usize = coding.scales.as_ref().map_or(0, |scales| scales.grid.iter().product());
+            assert_eq!(
+                (plan.scales(), plan.scale_encoding().dtype()),
+                (blocks, scale),
+                "{element} {block:?}"
+            );
+            assert!(super::scheme(&coding.transposed()).is_none());
+        }
+    }
+}

@@ -126,7 +126,7 @@ fn every_checkpoint_decodes_to_the_values_of_its_library() {
 #[test]
 fn the_loops_of_the_library_and_the_plain_decoder_agree() {
     let goldens = Goldens::unpack();
-    let mut fast = 0;
+    let mut compared = 0;
     for name in goldens.names() {
         let checkpoint = Checkpoint::open(&goldens.path(&name)).unwrap_or_else(|e| panic!("{name}: {e}"));
         for tensor in checkpoint.tensors().iter().filter(|tensor| tensor.layout != "plain") {
@@ -139,7 +139,7 @@ fn the_loops_of_the_library_and_the_plain_decoder_agree() {
                 };
                 checkpoint.decode_plainly(&tensor.name, to, &mut sink).expect("values");
                 assert!(have == plain, "{name}: {} to {to}", tensor.name);
-                fast += 1;
+                compared += 1;
             }
             let mut typed = vec![0.0_f32; tensor.elements()];
             checkpoint.read(&tensor.name, &mut typed).expect("values");
@@ -147,5 +147,5 @@ fn the_loops_of_the_library_and_the_plain_decoder_agree() {
             assert!(bytes == decoded(&checkpoint, &tensor.name, DType::Float32), "{name}: {}", tensor.name);
         }
     }
-    assert!(fast > 200, "{fast} weights");
+    assert!(compared > 200, "{compared} casts");
 }
