@@ -124,8 +124,9 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// [`Error::Io`] if a file cannot be opened; [`Error::Format`] if the files, their index, the configuration and the tensors do not agree;
-    /// [`Error::Unsupported`] if a layout is not decoded. The message names the file and the tensor.
+    /// [`Io`](crate::Error::Io) if a file cannot be opened; [`Format`](crate::Error::Format) if the files, their index, the configuration and
+    /// the tensors do not agree; [`Unsupported`](crate::Error::Unsupported) if a layout is not decoded. The message names the file and the
+    /// tensor.
     pub fn open(path: &Path) -> Result<Self> {
         let source = Source::open(path)?;
         let warnings = source.warnings.clone();
@@ -359,8 +360,8 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] if there is no such tensor or the slice has another length; [`Error::Format`] if its parts are damaged or a scale is
-    /// NaN; [`Error::Unsupported`] if it cannot be cast to this dtype.
+    /// [`Request`](crate::Error::Request) if there is no such tensor or the slice has another length; [`Format`](crate::Error::Format) if its
+    /// parts are damaged or a scale is NaN; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
     pub fn read<T: Element>(&self, name: &str, out: &mut [T]) -> Result<()> {
         let to = T::DTYPE;
         self.check_len(name, out.len())?;
