@@ -1,10 +1,12 @@
 //! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
 //! command lines.
 
+mod dequantize;
 mod scaled;
 pub mod values;
 mod writing;
 
+pub use dequantize::Dequantize;
 pub use scaled::{Scale, Unscale};
 pub use values::{OrderArg, StorageArg, Which};
 pub use writing::Writing;
@@ -56,6 +58,8 @@ pub enum Command {
     Scale(Scale),
     /// Turn codes and scales back into floats
     Unscale(Unscale),
+    /// Decode the weights of a quantized checkpoint, and write a plain one
+    Dequantize(Dequantize),
     /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes

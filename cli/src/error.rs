@@ -168,10 +168,11 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::ChooseOthers => {
             "see `lanecast inspect` for names and dtypes, and --from and --include".into()
         }
+        Remedy::AllowNan => "give --allow-nan to decode its codes to NaN".into(),
         Remedy::AllowLoss => "cast to a dtype that holds it, or with --on-loss ignore".into(),
         Remedy::Scale => "`lanecast scale` keeps small values; or allow more with --max-underflow".into(),
         Remedy::AllowQuantized => {
-            "dequantize it with the library that made it, select other tensors with --from or --exclude, or give --allow-quantized".into()
+            "`lanecast dequantize` decodes the checkpoint; or select other tensors with --from or --exclude, or give --allow-quantized".into()
         }
         Remedy::NameFiles => {
             format!("name the {} files in it, and --out-dir for their results", extensions("and"))

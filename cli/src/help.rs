@@ -81,6 +81,10 @@ pub const SCALE: &str = "
 /// The examples of `unscale`.
 pub const UNSCALE: &str = "
   lanecast unscale --scheme mx --to f32 --shape 4 --data c --scales e out.bin";
+/// The examples of `dequantize`.
+pub const DEQUANTIZE: &str = "
+  lanecast dequantize model-fp8 model-bf16 --to bfloat16
+  lanecast dequantize model-fp8 model-f32 --to float32 --json";
 /// The examples of `promote`.
 pub const PROMOTE: &str = "
   lanecast promote int8 uint8
@@ -166,7 +170,8 @@ Quantized checkpoints:
   Codes and scales of quantized weights, in tensors such as weight_scale_inv,
   weight_packed, qweight or *_blocks, mean nothing alone, so a cast of them is
   refused. They are recognised by names and dtypes, and by the quantization in
-  the config.json beside IN. --allow-quantized casts them nevertheless.";
+  the config.json beside IN. `lanecast dequantize` decodes them;
+  --allow-quantized casts them nevertheless.";
 
 const CAST_SUMMARY: &str = "\
 At the end the program prints what it did, the bytes read and written per
@@ -267,6 +272,39 @@ _global_scale and _zero_point, and --scheme is required.
 Bare elements and .npy files do not say their scheme: give --scheme, --shape,
 --from and --source as they were scaled. Only the sizes are checked, and the
 dtypes of .npy files; the codes of two schemes may have the same size.";
+
+/// The notes of `dequantize`.
+pub const DEQUANTIZE_NOTES: &str = "\
+SRC is a folder with model.safetensors or an index and its shards, a .safetensors
+file, or a .gguf file. Its layout follows from config.json and the tensors, which
+must agree:
+
+  compressed-tensors: float, int, naive, pack (1 to 8 bits), NVFP4, MXFP4, MXFP6
+    and MXFP8, several groups
+  block fp8: DeepSeek V3 and V4, one scale for the tensor, mxfp8 of SGLang
+  gpt-oss: MXFP4
+  ModelOpt: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, MXFP8, MXFP4, NVFP4,
+    W4A16_NVFP4, MIXED_PRECISION
+  bitsandbytes: nf4, fp4, int8
+  GPTQ (2, 3, 4 and 8 bits, gptq and gptq_v2), AWQ (gemm)
+  ComfyUI: fp8, scaled fp8, nvfp4, mxfp8, int8_tensorwise
+  torchao, MLX, GGUF
+
+A weight is the exact (code - zero point) times scale, rounded once to --to. All
+other tensors keep their dtypes, except 8-bit floats without scales, whose values
+get --to. Scales and other companions are dropped. In config.json the description
+of the quantization goes and the dtype changes; all else in it stays. Shards keep
+their names, and files that are no weights are copied. The tensors of a GGUF file
+keep its names, and its metadata goes to gguf_metadata.json.
+
+A part that is missing, damaged or unexpected is an error that names the file and
+the tensor. A weight is decoded in parts and never held as a whole. DST appears
+complete or not at all; --force replaces a folder with all that is in it. DST may
+be a .safetensors file if SRC is one. Signals remove the temporary folder; a killed
+process leaves it beside DST, as `.lanecast-*.tmp`.
+
+The object of --json has the layout, the dtype, the numbers of tensors decoded and
+copied, the bytes read and written, the files, and the warnings.";
 
 /// The notes of `inspect`.
 pub const INSPECT_NOTES: &str = "\

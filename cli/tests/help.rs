@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "onnx-cast",
     "scale",
     "unscale",
+    "dequantize",
     "promote",
     "table",
     "table promote",
@@ -57,6 +58,17 @@ fn samples() -> Folder {
     folder.write("packed.npz", &npz(&[("a.npy", &npy("<V2", "(8,)", &floats))], CompressionMethod::Deflated));
     folder.write("model.onnx", &small(8, 17).encode_to_vec());
     folder.write("in.bin", &floats);
+    std::fs::create_dir(folder.at("model-fp8")).expect("a folder");
+    let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
+    folder.write("model-fp8/config.json", config.as_bytes());
+    let header = concat!(
+        r#"{"a.weight":{"dtype":"F8_E4M3","shape":[1,4],"data_offsets":[0,4]},"#,
+        r#""a.weight_scale_inv":{"dtype":"F32","shape":[1,1],"data_offsets":[4,8]}}"#
+    );
+    folder.write(
+        "model-fp8/model.safetensors",
+        &safetensors(header, &[&[0x38; 4][..], &f32s(&[1.0])].concat()),
+    );
     folder.write("c", &[0x38; 4]);
     folder.write("e", &[127]);
     folder

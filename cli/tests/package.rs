@@ -22,7 +22,7 @@ fn published_crates_have_what_they_need() {
         return;
     };
     let metadata: Value = serde_json::from_str(&metadata).expect("JSON");
-    for name in ["lanecast", "lanecast-kernels", "lanecast-files", "lanecast-cli"] {
+    for name in ["lanecast", "lanecast-kernels", "lanecast-files", "lanecast-checkpoint", "lanecast-cli"] {
         let packages = metadata["packages"].as_array().expect("packages");
         let package = packages.iter().find(|package| package["name"] == name).expect(name);
         for field in

@@ -70,8 +70,10 @@ pub enum Remedy {
     AllowLoss,
     /// Scale the values before they are cast, or allow more of them to become zero.
     Scale,
-    /// Dequantize the tensors with the library that quantized them, or allow them to be cast as they are.
+    /// Dequantize the checkpoint, or allow the tensors to be cast as they are.
     AllowQuantized,
+    /// Allow scales that are NaN.
+    AllowNan,
     /// Say which format the file has.
     NameFormat,
     /// Name the files in the folder.
@@ -102,9 +104,10 @@ impl fmt::Display for Remedy {
             Self::AllowLoss => f.write_str("cast to a dtype that holds it, or allow losses"),
             Self::NameFiles => write!(f, "name the {} files in it", extensions("and")),
             Self::Scale => f.write_str("scale the values, or allow more of them to become zero"),
-            Self::AllowQuantized => f.write_str(
-                "dequantize them with the library that made them, choose other tensors, or set allow_quantized",
-            ),
+            Self::AllowQuantized => {
+                f.write_str("dequantize the checkpoint first, choose other tensors, or set allow_quantized")
+            }
+            Self::AllowNan => f.write_str("allow NaN, to read its codes as NaN"),
             Self::Rename { near } => match near.as_slice() {
                 [] => f.write_str("name a tensor of the file"),
                 near => write!(f, "did you mean {}?", either(near)),
@@ -177,6 +180,13 @@ impl Error {
         Self::Io(Detail::new("not a regular file"), io::ErrorKind::InvalidInput)
             .at_path(path)
             .advise("name a file")
+    }
+
+    /// A path names something that is no folder.
+    pub(crate) fn not_a_folder(path: &Path) -> Self {
+        Self::Io(Detail::new("not a folder"), io::ErrorKind::NotADirectory)
+            .at_path(path)
+            .advise("name a folder")
     }
 
     /// The input is a folder.

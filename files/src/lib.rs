@@ -60,6 +60,7 @@ mod quantized;
 mod report;
 mod select;
 mod settings;
+mod staged;
 mod stats;
 mod temporary;
 pub mod text;
@@ -74,6 +75,7 @@ pub use self::{
     report::{Entry, ReadBack, Report},
     select::Selection,
     settings::{OnLoss, Settings, in_files},
+    staged::StagedFolder,
     stats::{Number, Stats, WhatIf},
     temporary::{abandon, leftovers, remove_leftovers},
 };

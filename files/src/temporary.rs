@@ -20,8 +20,8 @@ use crate::{
     path::folder,
 };
 
-const PREFIX: &str = ".lanecast-";
-const SUFFIX: &str = ".tmp";
+pub(crate) const PREFIX: &str = ".lanecast-";
+pub(crate) const SUFFIX: &str = ".tmp";
 /// The number of random characters in a name.
 const RANDOM: usize = 6;
 
@@ -29,7 +29,7 @@ const RANDOM: usize = 6;
 static LIVE: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 /// A guard that permits changes to the temporary files.
-pub struct Live(MutexGuard<'static, BTreeSet<PathBuf>>);
+pub struct Live(pub(crate) MutexGuard<'static, BTreeSet<PathBuf>>);
 
 /// Waits for the guard; blocks for ever after [`abandon`].
 pub fn live() -> Live {
@@ -126,7 +126,7 @@ pub fn abandon() {
     let live = live();
     for path in live.0.iter() {
         // There is nobody left to report an error to; the next run reports the leftover.
-        let _ = fs::remove_file(path);
+        let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
     }
     std::mem::forget(live);
 }

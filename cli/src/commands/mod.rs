@@ -3,6 +3,7 @@
 mod cast;
 mod completions;
 mod cpu;
+mod dequantize;
 mod dtypes;
 mod explain;
 mod inspect;
@@ -27,6 +28,7 @@ pub fn run(command: &Command) -> Result<()> {
         Command::OnnxCast(args) => onnx_cast::run(args),
         Command::Scale(args) => scale::run(args),
         Command::Unscale(args) => unscale::run(args),
+        Command::Dequantize(args) => dequantize::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),

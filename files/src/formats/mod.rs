@@ -24,6 +24,7 @@ use crate::{
 pub use self::{
     format::{Compression, Contents, FileFormat, Job, NewTensor, Place, Probe, TensorInfo, Work},
     input::Input,
+    safetensors::{Declared, safetensors_header},
 };
 pub use crate::extensions::extensions;
 

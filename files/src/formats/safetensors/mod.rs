@@ -91,30 +91,66 @@ impl FileFormat for Safetensors {
         metadata: &[(String, String)],
         output: &mut Output,
     ) -> Result<()> {
-        let mut order: Vec<&NewTensor<'_>> = tensors.iter().collect();
-        // The order of the reference implementation: wide elements first, so that all are aligned, then by name.
-        order.sort_by(|a, b| (Reverse(a.dtype.size()), a.name).cmp(&(Reverse(b.dtype.size()), b.name)));
-        let mut new = NewHeader { metadata: Some(metadata).filter(|m| !m.is_empty()), tensors: Vec::new() };
-        let mut offset = 0_u64;
-        for tensor in &order {
+        for tensor in tensors {
             tensor.check(Encoding::packed)?;
-            let place = || quoted("tensor", tensor.name);
-            let dtype = name_of(tensor.dtype).ok_or_else(|| no_name(tensor.dtype).at(place()))?;
-            let count = elements(tensor.shape).unwrap_or_default();
-            if !ends_at_a_byte(tensor.dtype, count) {
-                return Err(torn(tensor.dtype, count).at(place()));
-            }
-            let end = offset + tensor.data.len() as u64;
-            let (name, shape) = (tensor.name, tensor.shape);
-            new.tensors.push(header::NewTensor { name, dtype, shape, data_offsets: (offset, end) });
-            offset = end;
         }
-        new.check()?;
+        let declared = |tensor: &NewTensor<'_>| Declared {
+            name: tensor.name.to_owned(),
+            dtype: tensor.dtype,
+            shape: tensor.shape.to_vec(),
+        };
+        let declared: Vec<_> = tensors.iter().map(declared).collect();
+        let (head, order) = safetensors_header(&declared, metadata)?;
         let mut put = |bytes: &[u8]| output.writer().write_all(bytes);
-        let written =
-            put(&new.to_bytes()?).and_then(|()| order.iter().try_for_each(|tensor| put(tensor.data)));
+        let written = put(&head).and_then(|()| order.iter().try_for_each(|index| put(tensors[*index].data)));
         written.map_err(|e| Error::writing(&e).at_path(output.path()))
     }
+}
+
+/// A tensor of a `.safetensors` file whose bytes are yet to be written.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Declared {
+    /// Its name.
+    pub name: String,
+    /// Its dtype.
+    pub dtype: DType,
+    /// Its shape, in C order.
+    pub shape: Vec<u64>,
+}
+
+/// The bytes before the data of a `.safetensors` file, and the order of the tensors in it: their little-endian elements, packed, follow each
+/// other without gaps. The order is that of the reference implementation: wide elements first, so that all are aligned, then by name.
+///
+/// # Errors
+///
+/// [`Error::Unsupported`] if the format cannot hold a tensor, [`Error::Request`] if a name occurs twice.
+pub fn safetensors_header(
+    tensors: &[Declared],
+    metadata: &[(String, String)],
+) -> Result<(Vec<u8>, Vec<usize>)> {
+    let mut order: Vec<usize> = (0..tensors.len()).collect();
+    let key = |index: &usize| (Reverse(tensors[*index].dtype.size()), tensors[*index].name.as_str());
+    order.sort_by(|a, b| key(a).cmp(&key(b)));
+    let mut new = NewHeader { metadata: Some(metadata).filter(|m| !m.is_empty()), tensors: Vec::new() };
+    let mut offset = 0_u64;
+    for tensor in order.iter().map(|index| &tensors[*index]) {
+        let place = || quoted("tensor", &tensor.name);
+        let dtype = name_of(tensor.dtype).ok_or_else(|| no_name(tensor.dtype).at(place()))?;
+        let count =
+            elements(&tensor.shape).ok_or_else(|| Error::request("the shape overflows").at(place()))?;
+        if !ends_at_a_byte(tensor.dtype, count) {
+            return Err(torn(tensor.dtype, count).at(place()));
+        }
+        let bytes = result_len(Encoding::packed(tensor.dtype), count).map_err(|e| e.at(place()))?;
+        let end = offset.checked_add(bytes);
+        let end =
+            end.ok_or_else(|| Error::unsupported("the result is more than a file can hold").at(place()))?;
+        let (name, shape) = (&*tensor.name, &*tensor.shape);
+        new.tensors.push(header::NewTensor { name, dtype, shape, data_offsets: (offset, end) });
+        offset = end;
+    }
+    new.check()?;
+    Ok((new.to_bytes()?, order))
 }
 
 /// The error for a dtype that the format does not have.

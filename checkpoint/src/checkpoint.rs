@@ -1,0 +1,434 @@
+//! [`Checkpoint`]: the logical tensors of a checkpoint, and their values.
+
+use std::{
+    collections::{HashMap, HashSet},
+    path::Path,
+};
+
+use lanecast::{ByteOrder, Bytes, CastOptions, CastPlan, DType, Element, Encoding, gguf::BlockFormat};
+use lanecast_files::Result;
+
+use crate::{
+    coding::{Coding, Id},
+    error::{At, invalid, request, unsupported},
+    layouts::{Context, Weight, recognise, resolve},
+    source::{Elements, Source, Stored},
+};
+
+/// The ends of the names of tensors that only a runtime with quantized activations uses, beside a weight that was recognised.
+const ACTIVATIONS: &[&str] = &[
+    "input_scale",
+    "input_global_scale",
+    "input_zero_point",
+    "activation_scale",
+    "input_activation_scale",
+    "output_scale",
+    "output_activation_scale",
+    "qscale_act",
+    "k_scale",
+    "v_scale",
+    "q_scale",
+];
+
+/// The scales of attention, which are beside the module that has the projections.
+const ATTENTION: &[&str] = &[".k_scale", ".v_scale", ".q_scale", ".kv_scale", ".prob_output_scale"];
+
+/// The ends of the names of tensors that mean something only beside codes.
+const TELLING: &[&str] = &[
+    "weight_scale",
+    "weight_scale_inv",
+    "weight_scale_2",
+    "_scale_inv",
+    "weight_packed",
+    "weight_global_scale",
+    "weight_zero_point",
+    "weight_shape",
+    "weight_g_idx",
+    ".qweight",
+    ".qzeros",
+    ".g_idx",
+    ".comfy_quant",
+    ".scale_weight",
+    ".scale_input",
+    ".absmax",
+    ".quant_map",
+    ".SCB",
+    "_qdata",
+    "input_scale",
+    "input_global_scale",
+    "qscale_weight",
+    "qscale_act",
+    "pre_quant_scale",
+];
+
+/// 8-bit floats.
+pub(crate) const FP8: &[DType] =
+    &[DType::Float8E4M3FN, DType::Float8E5M2, DType::Float8E4M3FNUZ, DType::Float8E5M2FNUZ];
+
+/// A tensor of a checkpoint as a plain checkpoint would have it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tensor {
+    /// Its name in a plain checkpoint.
+    pub name: String,
+    /// Its shape, in elements.
+    pub shape: Vec<usize>,
+    /// The dtype that it is stored as; `None` for codes.
+    pub dtype: Option<DType>,
+    /// The layout of its codes, `plain` if it has none.
+    pub layout: &'static str,
+    /// The bytes that it takes in the checkpoint, with those of its scales.
+    pub stored_bytes: u64,
+}
+
+impl Tensor {
+    /// The number of elements.
+    pub fn elements(&self) -> usize {
+        self.shape.iter().product()
+    }
+}
+
+/// Where the values of a tensor come from.
+#[derive(Debug)]
+pub(crate) enum Content {
+    Plain(Id),
+    /// Blocks of a GGUF file, and a scale for all of them.
+    Blocks(Id, Option<Id>),
+    Coded(Box<Coding>),
+}
+
+impl Content {
+    /// The stored tensor that decides the place in the checkpoint.
+    pub(crate) fn id(&self) -> Id {
+        match self {
+            Self::Plain(id) | Self::Blocks(id, _) => *id,
+            Self::Coded(coding) => coding.codes,
+        }
+    }
+}
+
+/// An opened checkpoint. Only headers and small descriptions are held in memory.
+#[derive(Debug)]
+pub struct Checkpoint {
+    pub(crate) source: Source,
+    pub(crate) contents: Vec<Content>,
+    tensors: Vec<Tensor>,
+    names: HashMap<String, usize>,
+    layout: &'static str,
+    warnings: Vec<String>,
+    pub(crate) allow_nan: bool,
+}
+
+impl Checkpoint {
+    /// Opens a folder (`model.safetensors.index.json` and its shards, or `.safetensors` files), a `.safetensors` file or a `.gguf` file, and
+    /// recognises every weight.
+    ///
+    /// # Errors
+    ///
+    /// [`Io`](crate::Error::Io) if a file cannot be opened; [`Format`](crate::Error::Format) if the files, their index, the configuration and
+    /// the tensors do not agree; [`Unsupported`](crate::Error::Unsupported) if a layout is not decoded. The message names the file and the
+    /// tensor.
+    pub fn open(path: &Path) -> Result<Self> {
+        let source = Source::open(path)?;
+        let warnings = source.warnings.clone();
+        let mut checkpoint = Self {
+            contents: Vec::new(),
+            tensors: Vec::new(),
+            names: HashMap::new(),
+            layout: "GGUF",
+            warnings,
+            allow_nan: false,
+            source,
+        };
+        match checkpoint.source.gguf.is_some() {
+            true => checkpoint.list_blocks()?,
+            false => checkpoint.list_weights()?,
+        }
+        Ok(checkpoint)
+    }
+
+    /// The same checkpoint, in which the codes of a scale that is NaN are NaN. Otherwise such a scale is an error.
+    #[must_use]
+    pub fn with_nan_allowed(self) -> Self {
+        Self { allow_nan: true, ..self }
+    }
+
+    /// The layout of the weights that are quantized: `plain` if none is.
+    pub fn layout(&self) -> &'static str {
+        self.layout
+    }
+
+    /// What a reader should know: evidence that is incomplete, and tensors that may not be what they seem.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
+    }
+
+    /// The tensors, in the order of the files.
+    pub fn tensors(&self) -> &[Tensor] {
+        &self.tensors
+    }
+
+    /// The tensor of a name.
+    pub fn find(&self, name: &str) -> Option<&Tensor> {
+        self.names.get(name).map(|index| &self.tensors[*index])
+    }
+
+    fn add(&mut self, tensor: Tensor, content: Content) -> Result<()> {
+        if self.names.insert(tensor.name.clone(), self.tensors.len()).is_some() {
+            let stored = &self.source.tensors[content.id()];
+            let what = format!("two tensors of the checkpoint are \"{}\" when they are decoded", tensor.name);
+            return Err(invalid(what).tensor(&self.source, stored));
+        }
+        self.tensors.push(tensor);
+        self.contents.push(content);
+        Ok(())
+    }
+
+    fn add_plain(&mut self, id: Id) -> Result<()> {
+        let Stored { name, shape, bytes, .. } = self.source.tensors[id].clone();
+        let dtype = self.source.tensors[id].dtype();
+        self.add(
+            Tensor { name, shape, dtype, layout: "plain", stored_bytes: bytes as u64 },
+            Content::Plain(id),
+        )
+    }
+
+    /// The tensors of a GGUF file.
+    fn list_blocks(&mut self) -> Result<()> {
+        // The scale of a tensor of NVFP4 is another tensor.
+        let scale = |tensor: &Stored| {
+            let names = [tensor.name.strip_suffix(".weight").unwrap_or(&tensor.name), &tensor.name];
+            names.iter().find_map(|name| self.source.names.get(&format!("{name}.scale")).copied())
+        };
+        let nvfp4 = |tensor: &Stored| tensor.elements == Elements::Blocks(BlockFormat::NVFP4);
+        let scales: HashMap<Id, Id> = (self.source.tensors.iter().enumerate())
+            .filter(|(_, tensor)| nvfp4(tensor))
+            .filter_map(|(id, tensor)| Some((id, scale(tensor)?)))
+            .collect();
+        let used: HashSet<Id> = scales.values().copied().collect();
+        for id in (0..self.source.tensors.len()).filter(|id| !used.contains(id)) {
+            let tensor = &self.source.tensors[id];
+            match tensor.elements {
+                Elements::Plain(_) => self.add_plain(id)?,
+                Elements::Blocks(format) => {
+                    let (name, shape) = (tensor.name.clone(), tensor.shape.clone());
+                    let tensor = Tensor {
+                        name,
+                        shape,
+                        dtype: None,
+                        layout: format.name(),
+                        stored_bytes: tensor.bytes as u64,
+                    };
+                    self.add(tensor, Content::Blocks(id, scales.get(&id).copied()))?;
+                }
+                Elements::Unknown(number) => {
+                    return Err(unsupported(format!("the type {number} of GGUF is not decoded"))
+                        .tensor(&self.source, tensor));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The tensors of safetensors files: weights of the layout, and plain ones.
+    fn list_weights(&mut self) -> Result<()> {
+        let (weights, used, layout, warnings) = {
+            let context = Context::new(&self.source);
+            let method = recognise(&context)?;
+            let mut weights: Vec<Option<Weight>> = Vec::new();
+            let mut used: HashMap<Id, Id> = HashMap::new();
+            for id in 0..self.source.tensors.len() {
+                let weight = resolve(method.as_ref(), &context, id)?;
+                for other in weight.iter().flat_map(|weight| &weight.companions) {
+                    if let Some(first) = used.insert(*other, id) {
+                        let what = format!(
+                            "two weights use the tensor: \"{}\" and \"{}\"",
+                            self.source.tensors[first].name, self.source.tensors[id].name
+                        );
+                        return Err(invalid(what).tensor(&self.source, &self.source.tensors[*other]));
+                    }
+                }
+                weights.push(weight);
+            }
+            self.use_activations(&weights, &mut used);
+            let mut warnings = method.warnings();
+            for (id, tensor) in self.source.tensors.iter().enumerate() {
+                if weights[id].is_some() || used.contains_key(&id) {
+                    continue;
+                }
+                if method.is_marker(tensor) {
+                    used.insert(id, id);
+                    continue;
+                }
+                self.check_plain(tensor, &context, method.as_ref(), &mut warnings)?;
+            }
+            let padded = |weight: &&Weight| {
+                weight.coding.scales.as_ref().is_some_and(|scales| scales.swizzled.is_some())
+            };
+            match weights.iter().flatten().filter(padded).count() {
+                0 => {}
+                n => warnings.push(format!("{n} weights may have columns of padding, up to a multiple of 16 or 32: only the model knows their columns")),
+            }
+            let layout = if weights.iter().any(Option::is_some) { method.name() } else { "plain" };
+            (weights, used, layout, warnings)
+        };
+        self.layout = layout;
+        self.warnings.extend(warnings);
+        for (id, weight) in weights.into_iter().enumerate() {
+            match weight {
+                Some(weight) => {
+                    let stored = weight
+                        .companions
+                        .iter()
+                        .chain([&id])
+                        .map(|id| self.source.tensors[*id].bytes as u64)
+                        .sum();
+                    let (name, shape) = (weight.name, weight.coding.shape.clone());
+                    let tensor = Tensor { name, shape, dtype: None, layout, stored_bytes: stored };
+                    self.add(tensor, Content::Coded(Box::new(weight.coding)))?;
+                }
+                None if used.contains_key(&id) => {}
+                None => self.add_plain(id)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Marks the tensors for quantized activations beside weights that were recognised.
+    fn use_activations(&self, weights: &[Option<Weight>], used: &mut HashMap<Id, Id>) {
+        let mut beside: HashSet<&str> = HashSet::new();
+        for (id, weight) in weights.iter().enumerate() {
+            let Some(weight) = weight else { continue };
+            for end in ACTIVATIONS {
+                if let Some(other) = self.source.names.get(&format!("{}.{end}", weight.module)) {
+                    used.entry(*other).or_insert(id);
+                }
+            }
+            // The layer: `a.0.attn` and `a.0` for `a.0.attn.q_proj`.
+            beside.extend(weight.module.rmatch_indices('.').take(2).map(|(end, _)| &weight.module[..end]));
+        }
+        for (id, tensor) in self.source.tensors.iter().enumerate() {
+            let module = ATTENTION.iter().find_map(|end| tensor.name.strip_suffix(end));
+            if module.is_some_and(|module| {
+                beside.contains(module)
+                    || module.rsplit_once('.').is_some_and(|(parent, _)| beside.contains(parent))
+            }) {
+                used.entry(id).or_insert(id);
+            }
+        }
+    }
+
+    /// Fails if a tensor that belongs to no weight means something only beside codes.
+    fn check_plain(
+        &self,
+        tensor: &Stored,
+        context: &Context<'_>,
+        method: &dyn crate::layouts::Method,
+        warnings: &mut Vec<String>,
+    ) -> Result<()> {
+        let layout = match context.method() {
+            Some(name) => format!("the layout {} (by \"{name}\" in the configuration)", method.name()),
+            None => format!("the layout {} (by the tensors; no configuration names one)", method.name()),
+        };
+        if TELLING.iter().any(|end| tensor.name.ends_with(end)) {
+            let what = format!("the tensor belongs to no weight of {layout}");
+            return Err(invalid(what).tensor(&self.source, tensor));
+        }
+        let dtype = tensor.dtype();
+        if dtype.is_some_and(|dtype| FP8.contains(&dtype)) && !method.allows_plain_fp8() {
+            let what = format!("the tensor has 8-bit floats without scales, and {layout} has none");
+            return Err(invalid(what).tensor(&self.source, tensor));
+        }
+        let whole = matches!(dtype, Some(DType::Int8 | DType::UInt8 | DType::UInt32 | DType::Int32));
+        if whole && tensor.name.ends_with(".weight") && tensor.shape.len() > 1 {
+            let file = self.source.files[tensor.file].path.display();
+            warnings.push(format!(
+                "{file}, tensor \"{}\": integers without scales are kept; they may be packed codes",
+                tensor.name
+            ));
+        }
+        Ok(())
+    }
+
+    fn content(&self, name: &str) -> Result<(&Tensor, &Content)> {
+        let index = self.names.get(name);
+        let index = index
+            .ok_or_else(|| request(format!("no tensor is called \"{name}\"")).at_path(&self.source.folder))?;
+        Ok((&self.tensors[*index], &self.contents[*index]))
+    }
+
+    /// Decodes a tensor into a slice of as many elements, in C order.
+    ///
+    /// # Errors
+    ///
+    /// [`Request`](crate::Error::Request) if there is no such tensor or the slice has another length; [`Format`](crate::Error::Format) if its
+    /// parts are damaged or a scale is NaN; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
+    pub fn read<T: Element>(&self, name: &str, out: &mut [T]) -> Result<()> {
+        let to = T::DTYPE;
+        self.check_len(name, out.len())?;
+        // Little-endian elements become those of the host.
+        let copy = CastPlan::new(little(to), to, &CastOptions::RUST)?;
+        let mut done = 0;
+        self.decode(name, to, &mut |bytes| {
+            let n = bytes.len() / to.size();
+            copy.run(Bytes::new(bytes, n), &mut out[done..done + n])?;
+            done += n;
+            Ok(())
+        })
+    }
+
+    /// Decodes a tensor to little-endian elements of a dtype, in C order.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read).
+    pub fn read_bytes(&self, name: &str, to: DType, out: &mut [u8]) -> Result<()> {
+        let n = self.content(name)?.0.elements();
+        if little(to).byte_len(n) != Some(out.len()) {
+            return Err(request(format!("{n} elements of {to} do not have {} bytes", out.len()))
+                .at(format!("tensor \"{name}\"")));
+        }
+        let mut done = 0;
+        self.decode(name, to, &mut |bytes| {
+            out[done..done + bytes.len()].copy_from_slice(bytes);
+            done += bytes.len();
+            Ok(())
+        })
+    }
+
+    fn check_len(&self, name: &str, have: usize) -> Result<()> {
+        let want = self.content(name)?.0.elements();
+        if want == have {
+            return Ok(());
+        }
+        Err(request(format!("the tensor has {want} elements, and the slice {have}"))
+            .at(format!("tensor \"{name}\"")))
+    }
+
+    /// Decodes a tensor in parts: `sink` takes little-endian elements of `to`, in C order. Floats of at least 16 bits are the dtypes that
+    /// codes decode to.
+    ///
+    /// # Errors
+    ///
+    /// As [`read`](Self::read), and those of `sink`.
+    pub fn decode(&self, name: &str, to: DType, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (_, content) = self.content(name)?;
+        self.decode_content(content, to, false, sink)
+    }
+
+    /// As [`decode`](Self::decode), by the plain decoder, without the loops of [`lanecast::scaled`].
+    #[doc(hidden)]
+    pub fn decode_plainly(
+        &self,
+        name: &str,
+        to: DType,
+        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
+    ) -> Result<()> {
+        let (_, content) = self.content(name)?;
+        self.decode_content(content, to, true, sink)
+    }
+}
+
+/// Little-endian elements, those of less than a byte packed.
+pub(crate) fn little(dtype: DType) -> Encoding {
+    Encoding::packed(dtype).with_order(ByteOrder::Little)
+}

@@ -1,0 +1,180 @@
+//! `config.json` without its quantization: members are removed from the text and set in it, and all else stays byte for byte.
+
+use std::ops::Range;
+
+/// Members that describe quantization, at any level. The value of `quantization` is an object; other programs may have a text there.
+fn is_quantization(key: &str, value: &str) -> bool {
+    matches!(key, "quantization_config" | "compression_config" | "expert_dtype")
+        || key == "quantization" && value.starts_with('{')
+}
+
+/// The text of a configuration, which is valid JSON, without quantization and with this dtype.
+pub(crate) fn plain(text: &str, dtype: &str) -> String {
+    let mut scan = Scan { text, edits: Vec::new(), dtype, named: false };
+    let start = scan.space(0);
+    scan.value(start, 0);
+    let Scan { mut edits, named, .. } = scan;
+    if !named && text[start..].starts_with('{') {
+        // The first member is a good place: there is always one, and what is before it is how members are indented.
+        let first = start + 1;
+        let indent: String = text[first..].chars().take_while(|c| c.is_ascii_whitespace()).collect();
+        let empty = text[first..].trim_start().starts_with('}');
+        let comma = if empty { "" } else { "," };
+        edits.push((first..first, format!("{indent}\"dtype\": \"{dtype}\"{comma}")));
+    }
+    edits.sort_by_key(|(range, _)| (range.start, range.end));
+    let (mut out, mut at) = (String::new(), 0);
+    for (range, with) in edits {
+        out.push_str(&text[at..range.start]);
+        out.push_str(&with);
+        at = range.end;
+    }
+    out.push_str(&text[at..]);
+    out
+}
+
+struct Member {
+    /// From the key to the end of the value.
+    all: Range<usize>,
+    removed: bool,
+}
+
+/// A walk over valid JSON.
+struct Scan<'t> {
+    text: &'t str,
+    edits: Vec<(Range<usize>, String)>,
+    dtype: &'t str,
+    /// Whether the outermost object names a dtype.
+    named: bool,
+}
+
+impl Scan<'_> {
+    fn byte(&self, at: usize) -> u8 {
+        self.text.as_bytes().get(at).copied().unwrap_or(0)
+    }
+
+    /// The first byte from `at` on that is no space.
+    fn space(&self, at: usize) -> usize {
+        at + self.text.as_bytes()[at..].iter().take_while(|c| c.is_ascii_whitespace()).count()
+    }
+
+    /// The end of the text that begins at `at`.
+    fn string(&self, at: usize) -> usize {
+        let (mut i, bytes) = (at + 1, self.text.as_bytes());
+        while i < bytes.len() && bytes[i] != b'"' {
+            i += if bytes[i] == b'\\' { 2 } else { 1 };
+        }
+        i + 1
+    }
+
+    /// The end of the value that begins at `at`.
+    fn value(&mut self, at: usize, depth: usize) -> usize {
+        match self.byte(at) {
+            b'{' => self.object(at, depth),
+            b'[' => {
+                let mut i = self.space(at + 1);
+                while self.byte(i) != b']' && i < self.text.len() {
+                    i = self.value(i, depth + 1);
+                    i = self.space(i);
+                    if self.byte(i) == b',' {
+                        i = self.space(i + 1);
+                    }
+                }
+                i + 1
+            }
+            b'"' => self.string(at),
+            _ => {
+                let scalar = |c: &u8| !c.is_ascii_whitespace() && !matches!(c, b',' | b']' | b'}');
+                // Something is passed even where the text is not JSON.
+                at + self.text.as_bytes()[at..].iter().take_while(|c| scalar(c)).count().max(1)
+            }
+        }
+    }
+
+    fn object(&mut self, at: usize, depth: usize) -> usize {
+        let mut members: Vec<Member> = Vec::new();
+        let mut i = self.space(at + 1);
+        while self.byte(i) == b'"' {
+            let key_end = self.string(i);
+            let key: String = serde_json::from_str(&self.text[i..key_end]).unwrap_or_default();
+            let value = self.space(self.space(key_end) + 1);
+            let before = self.edits.len();
+            let end = self.value(value, depth + 1);
+            let removed = is_quantization(&key, &self.text[value..end]);
+            if removed {
+                self.edits.truncate(before);
+            } else if matches!(key.as_str(), "dtype" | "torch_dtype")
+                && matches!(self.byte(value), b'"' | b'n')
+            {
+                self.named |= depth == 0;
+                self.edits.push((value..end, format!("\"{}\"", self.dtype)));
+            }
+            members.push(Member { all: i..end, removed });
+            i = self.space(end);
+            if self.byte(i) == b',' {
+                i = self.space(i + 1);
+            }
+        }
+        self.remove(&members);
+        i + 1
+    }
+
+    /// Removes members, and the commas that they leave.
+    fn remove(&mut self, members: &[Member]) {
+        let mut kept: Option<usize> = None;
+        let mut first: Option<usize> = None;
+        for member in members {
+            match (member.removed, first) {
+                (true, None) => first = Some(member.all.start),
+                (false, Some(start)) => {
+                    self.edits.push((start..member.all.start, String::new()));
+                    first = None;
+                }
+                _ => {}
+            }
+            if !member.removed {
+                kept = Some(member.all.end);
+            }
+        }
+        if let (Some(start), Some(last)) = (first, members.last()) {
+            self.edits.push((kept.unwrap_or(start)..last.all.end, String::new()));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_quantization_and_dtypes_change() {
+        let cases = [
+            (
+                r#"{"a": 1e-05, "quantization_config": {"x": [1, {"y": "}"}]}, "dtype": "float16"}"#,
+                r#"{"a": 1e-05, "dtype": "bfloat16"}"#,
+            ),
+            (
+                r#"{"dtype": "x", "quantization": {"bits": 4}, "expert_dtype": "fp4"}"#,
+                r#"{"dtype": "bfloat16"}"#,
+            ),
+            (r#"{"quantization_config": 1, "torch_dtype": "x"}"#, r#"{"torch_dtype": "bfloat16"}"#),
+            (
+                "{\n  \"text_config\": {\n    \"dtype\": \"x\",\n    \"quantization_config\": {}\n  },\n  \"b\": [ ]\n}\n",
+                "{\n  \"dtype\": \"bfloat16\",\n  \"text_config\": {\n    \"dtype\": \"bfloat16\"\n  },\n  \"b\": [ ]\n}\n",
+            ),
+            (
+                r#"{"quantization": "q", "mamba_ssm_dtype": "float32", "dtype": "\"\\"}"#,
+                r#"{"quantization": "q", "mamba_ssm_dtype": "float32", "dtype": "bfloat16"}"#,
+            ),
+            ("{}", r#"{"dtype": "bfloat16"}"#),
+            (
+                r#"{"layers": [{"quantization_config": {}}], "dtype": "x"}"#,
+                r#"{"layers": [{}], "dtype": "bfloat16"}"#,
+            ),
+            (r#"{"dtype": null}"#, r#"{"dtype": "bfloat16"}"#),
+        ];
+        for (before, after) in cases {
+            assert_eq!(plain(before, "bfloat16"), after);
+        }
+    }
+}

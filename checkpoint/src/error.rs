@@ -1,0 +1,43 @@
+//! The errors of this crate, which are those of `lanecast-files`.
+
+use lanecast_files::{Detail, Error, Remedy};
+
+use crate::source::{Source, Stored};
+
+fn detail(what: impl Into<String>) -> Detail {
+    Detail { what: what.into(), ..Detail::default() }
+}
+
+/// The checkpoint is invalid: its parts disagree, or one is missing.
+pub(crate) fn invalid(what: impl Into<String>) -> Error {
+    let remedy = Remedy::Text("check that all files are of the same checkpoint".to_owned());
+    Error::Format(Detail { remedy, ..detail(what) })
+}
+
+/// A scale is NaN.
+pub(crate) fn is_nan(what: impl Into<String>) -> Error {
+    Error::Format(Detail { remedy: Remedy::AllowNan, ..detail(what) })
+}
+
+/// The checkpoint is valid, and this crate does not decode it.
+pub(crate) fn unsupported(what: impl Into<String>) -> Error {
+    Error::Unsupported(detail(what))
+}
+
+/// The request does not fit the checkpoint.
+pub(crate) fn request(what: impl Into<String>) -> Error {
+    Error::Request(detail(what))
+}
+
+/// The place of a tensor, for a message.
+pub(crate) trait At {
+    /// Adds the file and the name of a tensor as the place of the error.
+    fn tensor(self, source: &Source, tensor: &Stored) -> Self;
+}
+
+impl At for Error {
+    fn tensor(self, source: &Source, tensor: &Stored) -> Self {
+        let name = lanecast_files::text::one_line(&tensor.name);
+        self.at(format!("{}, tensor \"{name}\"", source.files[tensor.file].path.display()))
+    }
+}

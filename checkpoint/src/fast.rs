@@ -1,0 +1,170 @@
+//! The decoder's fast path: layouts that are a [`Scheme`] of [`lanecast::scaled`].
+//!
+//! *Law.* The bits are those of the plain decoder. A test decodes every weight both ways.
+
+use lanecast::{
+    ByteOrder, BytesMut, DType, Encoding,
+    scaled::{
+        Empty, Global, Granularity, NonFinite, Pow2, Quantized, Quotient, ScaleRule, ScaleType, ScaledPlan,
+        Scheme,
+    },
+};
+use lanecast_files::Result;
+
+use crate::{
+    coding::{Along, Codes, Coding, Factor, Order, ScaleData, Scales, Zeros},
+    decode::{Decoder, Sink},
+    error::{At, unsupported},
+};
+
+/// Elements that are decoded at once.
+const PART: usize = 1 << 20;
+
+/// A weight whose layout is a scheme.
+pub(crate) struct Fast<'d> {
+    of: &'d Decoder<'d>,
+    scheme: Scheme,
+    scales: &'d Scales,
+    scale_size: usize,
+    to: DType,
+}
+
+impl<'d> Fast<'d> {
+    /// The fast path, if there is one to this dtype.
+    pub(crate) fn new(of: &'d Decoder<'_>, to: DType) -> Option<Self> {
+        let wide = matches!(to, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64);
+        let (scheme, scales, scale) = scheme(of.coding)?;
+        // The library takes scales in the byte order of the host.
+        let fits = wide && cfg!(target_endian = "little");
+        fits.then(|| Self { of, scheme, scales, scale_size: scale.size(), to })
+    }
+
+    pub(crate) fn run(&self, sink: &mut Sink<'_>) -> Result<()> {
+        let Coding { batches, rows, cols, .. } = *self.of.coding;
+        let [block, _] = self.scales.block;
+        // Whole blocks, unless one block has all rows.
+        let unit = if block < rows { block } else { 1 };
+        let step = (PART / cols.max(1)).max(1).next_multiple_of(unit);
+        let [grid_rows, grid_cols] = self.scales.grid;
+        let mut out = Vec::new();
+        for batch in 0..batches {
+            for first in (0..rows).step_by(step) {
+                let count = step.min(rows - first);
+                let (data, _) = self.of.matrix(batch, first, count)?;
+                let grid = batch * grid_rows + first / block;
+                let grid = grid * grid_cols..(grid + count.div_ceil(block)) * grid_cols;
+                let scales = &self.of.scales[grid.start * self.scale_size..grid.end * self.scale_size];
+                let global =
+                    matches!(self.scheme.scale, ScaleType::E4M3(_)).then(|| self.of.factor.unwrap_or(1.0));
+                let quantized = Quantized { data: &data[..], scales, zero_points: None, global };
+                out.resize(count * cols * self.to.size(), 0);
+                self.dequantize(count, &quantized, &mut out)
+                    .map_err(|e| unsupported(e.to_string()).tensor(self.of.source, self.of.codes))?;
+                sink(&out)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn dequantize(
+        &self,
+        rows: usize,
+        quantized: &Quantized<&[u8]>,
+        out: &mut [u8],
+    ) -> std::result::Result<(), lanecast::scaled::ScaledError> {
+        let cols = self.of.coding.cols;
+        let to = Encoding::new(self.to).with_order(ByteOrder::Little);
+        let plan = ScaledPlan::new(DType::Float32, &self.scheme, &[rows, cols])?.with_output(to);
+        plan.dequantize(quantized, BytesMut::new(out, rows * cols))
+    }
+}
+
+/// The scheme of a coding, its scales and their dtype, if it is one.
+fn scheme(coding: &Coding) -> Option<(Scheme, &Scales, DType)> {
+    let Coding { packing, rows, cols, .. } = coding;
+    let scales = coding.scales.as_ref()?;
+    let ScaleData::Tensor(_, dtype) = scales.data else { return None };
+    let plain = !coding.transposed
+        && coding.cut.is_none()
+        && coding.biases.is_none()
+        && coding.groups.is_none()
+        && coding.elements == coding.batches * rows * cols
+        && matches!(coding.zeros, Zeros::None)
+        && scales.swizzled.is_none()
+        && !scales.zero_is_zero
+        && packing.along == Along::Rows
+        && packing.order == Order::LowFirst
+        && packing.pitch * 8 == cols * packing.bits as usize;
+    if !plain {
+        return None;
+    }
+    let element = match (&coding.values, packing.bits) {
+        (Codes::Float(dtype), _) => *dtype,
+        (Codes::Signed, 8) => DType::Int8,
+        _ => return None,
+    };
+    let scale = match (dtype, coding.factor) {
+        (DType::Float8E4M3FN, Factor::Over(_)) => ScaleType::E4M3(Global::Divisor),
+        (DType::Float8E4M3FN, Factor::Times(_) | Factor::None) => ScaleType::E4M3(Global::Multiplier),
+        (DType::Float32, Factor::None) => ScaleType::Float32,
+        (DType::Float16, Factor::None) => ScaleType::Float16,
+        (DType::BFloat16, Factor::None) => ScaleType::BFloat16,
+        (DType::Float8E8M0FNU, Factor::None) if element.finfo().is_some() => ScaleType::E8M0,
+        _ => return None,
+    };
+    let granularity = match scales.block {
+        [r, c] if r >= *rows && c >= *cols => Granularity::Tensor,
+        [1, c] => Granularity::Block { axis: -1, len: c },
+        [rows, cols] => Granularity::Tile { rows, cols },
+    };
+    // Rules and quotients make codes; for values only whether scales are powers of two counts.
+    let (rule, quotient) = match scale {
+        ScaleType::E8M0 => (ScaleRule::Pow2(Pow2::RoundUp), Quotient::Exact),
+        _ => (ScaleRule::Amax { over: 1.0 }, Quotient::Divide),
+    };
+    let (empty, non_finite) = (Empty::One, NonFinite::Poison);
+    Some((Scheme { element, granularity, scale, rule, quotient, empty, non_finite }, scales, dtype))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::coding::Packing;
+
+    fn coding(element: DType, scale: DType, block: [usize; 2], factor: Factor) -> Coding {
+        let (rows, cols, bits) = (256, 512, element.bits());
+        let grid = [256_usize.div_ceil(block[0]), 512_usize.div_ceil(block[1])];
+        let scales =
+            Scales { data: ScaleData::Tensor(1, scale), block, grid, swizzled: None, zero_is_zero: false };
+        let packing = Packing::rows(bits, cols * bits as usize / 8);
+        let codes = if element == DType::Int8 { Codes::Signed } else { Codes::Float(element) };
+        Coding { scales: Some(scales), factor, ..Coding::packed(0, codes, packing, &[rows, cols]) }
+    }
+
+    /// The common layouts of rows, tiles and blocks are schemes that the library accepts.
+    #[test]
+    fn common_layouts_are_schemes() {
+        use DType::{BFloat16, Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Float32, Int8};
+        for (element, scale, block, factor) in [
+            (Float8E4M3FN, Float32, [256, 512], Factor::None),
+            (Float8E4M3FN, BFloat16, [1, 512], Factor::None),
+            (Float8E4M3FN, Float32, [128, 128], Factor::None),
+            (Float8E4M3FN, Float8E8M0FNU, [1, 32], Factor::None),
+            (Float4E2M1FN, Float8E8M0FNU, [1, 32], Factor::None),
+            (Float4E2M1FN, Float8E4M3FN, [1, 16], Factor::Times(2)),
+            (Float4E2M1FN, Float8E4M3FN, [1, 16], Factor::Over(2)),
+            (Int8, Float32, [1, 512], Factor::None),
+        ] {
+            let coding = coding(element, scale, block, factor);
+            let (scheme, ..) = scheme(&coding).unwrap_or_else(|| panic!("{element} {scale} {block:?}"));
+            let plan = ScaledPlan::new(DType::Float32, &scheme, &[256, 512]).expect("a plan");
+            let blocks: usize = coding.scales.as_ref().map_or(0, |scales| scales.grid.iter().product());
+            assert_eq!(
+                (plan.scales(), plan.scale_encoding().dtype()),
+                (blocks, scale),
+                "{element} {block:?}"
+            );
+            assert!(super::scheme(&coding.transposed()).is_none());
+        }
+    }
+}

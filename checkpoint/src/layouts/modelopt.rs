@@ -1,0 +1,141 @@
+//! ModelOpt: one `quant_algo` for all modules, or one for each. Scales multiply.
+
+use std::collections::HashMap;
+
+use lanecast::DType::{self, Float4E2M1FN, Float8E4M3FN, UInt8};
+use lanecast_files::Result;
+use serde_json::Value;
+
+use super::{Context, Method, Weight, targets::glob, text, texts};
+use crate::{
+    coding::{Codes, Coding, Factor, Id, Packing},
+    error::unsupported,
+};
+
+/// How an algorithm stores a weight.
+struct Algorithm {
+    name: &'static str,
+    dtype: DType,
+    build: fn(&Context<'_>, Id, Id, &str) -> Result<Coding>,
+}
+
+const ALGORITHMS: &[Algorithm] = &[
+    Algorithm {
+        name: "FP8",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [0, 0]),
+    },
+    Algorithm {
+        name: "FP8_PER_CHANNEL_PER_TOKEN",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 0]),
+    },
+    Algorithm {
+        name: "FP8_PB_WO",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [128, 128]),
+    },
+    Algorithm {
+        name: "MXFP8",
+        dtype: Float8E4M3FN,
+        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 32]),
+    },
+    Algorithm { name: "NVFP4", dtype: UInt8, build: nvfp4 },
+    Algorithm { name: "W4A16_NVFP4", dtype: UInt8, build: nvfp4 },
+    Algorithm { name: "MXFP4", dtype: UInt8, build: |of, codes, scale, _| packed(of, codes, scale, 32) },
+];
+
+/// The ends of the names of tensors beside the codes.
+const COMPANIONS: [&str; 2] = ["weight_scale", "weight_scale_2"];
+
+pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
+    let named = ["modelopt", "modelopt_fp4", "modelopt_fp8", "modelopt_mixed", "modelopt_mxfp8"];
+    let Some(config) = of.config().filter(|_| of.method().is_some_and(|method| named.contains(&&*method)))
+    else {
+        return Ok(None);
+    };
+    let known = |algo: &str| {
+        let found = ALGORITHMS.iter().find(|known| known.name == algo.to_ascii_uppercase());
+        found.ok_or_else(|| {
+            unsupported(format!("the quant_algo \"{algo}\" of ModelOpt is not decoded"))
+                .at_path(of.config_path())
+        })
+    };
+    let mut layers = HashMap::new();
+    for (module, layer) in config.get("quantized_layers").and_then(Value::as_object).into_iter().flatten() {
+        layers.insert(module.clone(), known(text(layer, "quant_algo").unwrap_or_default())?);
+    }
+    let all = text(config, "quant_algo")
+        .filter(|algo| !algo.eq_ignore_ascii_case("MIXED_PRECISION"))
+        .map(known)
+        .transpose()?;
+    let excluded =
+        ["ignore", "exclude_modules"].iter().flat_map(|key| texts(config, key)).map(str::to_owned).collect();
+    Ok(Some(Box::new(ModelOpt { all, layers, excluded })))
+}
+
+struct ModelOpt {
+    /// The algorithm of all modules that are not excluded.
+    all: Option<&'static Algorithm>,
+    /// The algorithm of each module, if they differ.
+    layers: HashMap<String, &'static Algorithm>,
+    excluded: Vec<String>,
+}
+
+impl Method for ModelOpt {
+    fn name(&self) -> &'static str {
+        "ModelOpt"
+    }
+
+    fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
+        let name = &of.tensor(codes).name;
+        let Some(module) = name.strip_suffix(".weight") else { return Ok(None) };
+        let scale = of.find(&format!("{module}.weight_scale"));
+        let dtype = of.dtype(codes);
+        if scale.is_none() && !matches!(dtype, Some(Float8E4M3FN | UInt8)) {
+            return Ok(None);
+        }
+        let all = self.all.filter(|_| !self.excluded.iter().any(|pattern| glob(pattern, module)));
+        let algorithm = if self.layers.is_empty() { all } else { self.layers.get(module).copied() };
+        let Some(algorithm) = algorithm else {
+            return Err(of.disagree(codes, format!("that \"{module}\" is not quantized")));
+        };
+        if dtype != Some(algorithm.dtype) {
+            return Err(of.disagree(codes, format!("the quant_algo {} for \"{module}\"", algorithm.name)));
+        }
+        if let Some(id) = of
+            .find(&format!("{module}.pre_quant_scale"))
+            .or_else(|| of.find(&format!("{module}.input_quantizer._pre_quant_scale")))
+        {
+            let what = "a pre_quant_scale multiplies the inputs of the module, so the weights alone are not those of a plain checkpoint";
+            return Err(of.refused(id, what));
+        }
+        let scale = of.need(&format!("{module}.weight_scale"), codes)?;
+        let coding = (algorithm.build)(of, codes, scale, module)?;
+        let companions = COMPANIONS.iter().filter_map(|end| of.find(&format!("{module}.{end}"))).collect();
+        Ok(Some(Weight { name: name.clone(), module: module.to_owned(), coding, companions }))
+    }
+}
+
+fn fp8(of: &Context<'_>, codes: Id, scale: Id, block: [usize; 2]) -> Result<Coding> {
+    let shape = of.shape(codes);
+    Ok(Coding {
+        scales: Some(of.scales(scale, shape, block)?),
+        ..Coding::plain(codes, Codes::Float(Float8E4M3FN), shape)
+    })
+}
+
+fn packed(of: &Context<'_>, codes: Id, scale: Id, group: usize) -> Result<Coding> {
+    let [leading @ .., bytes] = of.shape(codes) else {
+        return Err(of.wrong(codes, "the codes have no axes"));
+    };
+    let shape = [leading, &[2 * bytes]].concat();
+    let coding = Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, *bytes), &shape);
+    Ok(Coding { scales: Some(of.scales(scale, &shape, [1, group])?), ..coding })
+}
+
+fn nvfp4(of: &Context<'_>, codes: Id, scale: Id, module: &str) -> Result<Coding> {
+    of.expect(scale, &[Float8E4M3FN])?;
+    let global = of.need(&format!("{module}.weight_scale_2"), codes)?;
+    Ok(Coding { factor: Factor::Times(global), ..packed(of, codes, scale, 16)? })
+}

@@ -1,0 +1,48 @@
+//! Model checkpoints: quantized weights of every common layout, recognised, decoded, and written as plain safetensors.
+//!
+//! *Laws.* A value is the exact product of code, scale and factor, rounded once. What the configuration and the tensors say must agree.
+//! An output directory appears complete or not at all. Memory holds the scales of one weight and a part of its codes, not a shard.
+//!
+//! # Reading
+//!
+//! ```no_run
+//! use lanecast_checkpoint::Checkpoint;
+//! let checkpoint = Checkpoint::open("DeepSeek-V3".as_ref())?;
+//! for tensor in checkpoint.tensors() {
+//!     println!("{} {:?} {}", tensor.name, tensor.shape, tensor.layout);
+//! }
+//! let weight = checkpoint.find("model.layers.0.mlp.down_proj.weight").expect("a weight");
+//! let mut values = vec![0.0_f32; weight.elements()];
+//! checkpoint.read(&weight.name, &mut values)?;
+//! # Ok::<(), lanecast_checkpoint::Error>(())
+//! ```
+//!
+//! # The source
+//!
+//! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
+//! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values` has the other kinds of tensors.
+//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`.
+
+#![forbid(unsafe_code)]
+
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
+
+mod checkpoint;
+mod coding;
+mod config;
+mod decode;
+mod dequantize;
+mod doubts;
+mod error;
+mod fast;
+mod gguf;
+mod layouts;
+mod source;
+mod unpack;
+mod values;
+
+pub use checkpoint::{Checkpoint, Tensor};
+pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
+pub use lanecast_files::{Error, Result};

@@ -1,0 +1,350 @@
+//! What is on disk: the files of a checkpoint, their tensors, and the configuration beside them.
+//!
+//! *Law.* A tensor is listed only if the header of its file, checked by `lanecast-files`, has it where the index says. No path leaves the
+//! folder, except one link into the blob store of a hub cache.
+
+use std::{
+    collections::HashMap,
+    fs::{self, File},
+    io::{Read, Seek, SeekFrom},
+    path::{Component, Path, PathBuf},
+};
+
+use lanecast::{DType, gguf::BlockFormat};
+use lanecast_files::{Error, Place, Result, TensorFile};
+use serde_json::Value;
+
+use crate::{
+    error::{At, invalid, unsupported},
+    gguf,
+};
+
+/// The name of the index of a checkpoint of several files.
+pub(crate) const INDEX: &str = "model.safetensors.index.json";
+/// The name of a checkpoint of one file.
+pub(crate) const SINGLE: &str = "model.safetensors";
+
+/// The most bytes of JSON that are read. An index has about a hundred bytes for each tensor.
+const LONGEST_JSON: u64 = 1 << 28;
+
+/// The elements of a stored tensor.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Elements {
+    /// Numbers or codes.
+    Plain(DType),
+    /// Blocks of a GGUF file.
+    Blocks(BlockFormat),
+    /// A type of a GGUF file that is not decoded.
+    Unknown(u32),
+}
+
+/// A tensor as a file stores it.
+#[derive(Clone, Debug)]
+pub(crate) struct Stored {
+    pub(crate) name: String,
+    pub(crate) elements: Elements,
+    pub(crate) shape: Vec<usize>,
+    /// The index of its file.
+    pub(crate) file: usize,
+    /// Its first byte in the file.
+    pub(crate) start: u64,
+    pub(crate) bytes: usize,
+}
+
+impl Stored {
+    /// The dtype; `None` for blocks.
+    pub(crate) fn dtype(&self) -> Option<DType> {
+        match self.elements {
+            Elements::Plain(dtype) => Some(dtype),
+            _ => None,
+        }
+    }
+
+    /// The number of elements.
+    pub(crate) fn len(&self) -> usize {
+        self.shape.iter().product()
+    }
+
+    /// Dtype and shape, for a message.
+    pub(crate) fn described(&self) -> String {
+        let elements = match &self.elements {
+            Elements::Plain(dtype) => dtype.name().to_owned(),
+            Elements::Blocks(format) => format.name().to_owned(),
+            Elements::Unknown(number) => format!("GGUF type {number}"),
+        };
+        format!("{elements} {:?}", self.shape)
+    }
+}
+
+/// A file of tensors.
+#[derive(Debug)]
+pub(crate) struct TensorsFile {
+    /// Where it is.
+    pub(crate) path: PathBuf,
+    /// Its path in the folder of the checkpoint.
+    pub(crate) name: String,
+    /// The metadata of its header.
+    pub(crate) metadata: Vec<(String, String)>,
+}
+
+/// A JSON file of the checkpoint.
+#[derive(Debug)]
+pub(crate) struct Json {
+    pub(crate) path: PathBuf,
+    pub(crate) text: String,
+    pub(crate) value: Value,
+}
+
+/// The files of a checkpoint.
+#[derive(Debug)]
+pub(crate) struct Source {
+    /// The folder of the checkpoint, or that of its only file.
+    pub(crate) folder: PathBuf,
+    /// Whether the checkpoint is a folder, not one file.
+    pub(crate) is_folder: bool,
+    pub(crate) files: Vec<TensorsFile>,
+    pub(crate) tensors: Vec<Stored>,
+    pub(crate) names: HashMap<String, usize>,
+    pub(crate) index: Option<Json>,
+    pub(crate) config: Option<Json>,
+    pub(crate) hf_quant_config: Option<Json>,
+    pub(crate) quantize_config: Option<Json>,
+    /// The metadata of a GGUF file.
+    pub(crate) gguf: Option<serde_json::Map<String, Value>>,
+    pub(crate) warnings: Vec<String>,
+}
+
+impl Source {
+    /// Reads all headers.
+    pub(crate) fn open(path: &Path) -> Result<Self> {
+        let is_folder =
+            fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
+        let folder = if is_folder { path.to_owned() } else { parent(path) };
+        let mut source = Self {
+            is_folder,
+            files: Vec::new(),
+            tensors: Vec::new(),
+            names: HashMap::new(),
+            index: None,
+            config: json(&folder, "config.json")?,
+            hf_quant_config: json(&folder, "hf_quant_config.json")?,
+            quantize_config: json(&folder, "quantize_config.json")?,
+            gguf: None,
+            warnings: Vec::new(),
+            folder,
+        };
+        if !is_folder {
+            source.open_file(path)?;
+        } else if let Some(index) = json(path, INDEX)? {
+            source.open_index(index)?;
+        } else {
+            for name in unindexed(path)? {
+                let path = resolve(&source.folder, &name)?;
+                source.add_safetensors(path, name)?;
+            }
+        }
+        Ok(source)
+    }
+
+    fn open_file(&mut self, path: &Path) -> Result<()> {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        let mut magic = [0; 4];
+        let failed = |e: &std::io::Error| Error::system("cannot open", e).at_path(path);
+        let read = File::open(path).map_err(|e| failed(&e))?.read(&mut magic).map_err(|e| failed(&e))?;
+        if read < 4 || magic != *gguf::MAGIC {
+            return self.add_safetensors(path.to_owned(), name);
+        }
+        // The configuration of another checkpoint says nothing about a GGUF file.
+        (self.config, self.hf_quant_config, self.quantize_config) = (None, None, None);
+        for path in gguf::parts(path)? {
+            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let file = self.files.len();
+            let read = gguf::read(&path).map_err(|e| e.in_path(&path))?;
+            self.files.push(TensorsFile { path, name, metadata: Vec::new() });
+            self.gguf.get_or_insert(read.metadata);
+            for tensor in read.tensors {
+                self.add(Stored { file, ..tensor })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the files that an index names, and checks it against their headers.
+    fn open_index(&mut self, index: Json) -> Result<()> {
+        let wrong = |what: &str| invalid(what).at_path(&index.path);
+        let map = index.value.get("weight_map").and_then(Value::as_object);
+        let map = map.ok_or_else(|| wrong("the index has no object \"weight_map\""))?;
+        let mut shards: Vec<&str> = Vec::new();
+        for (tensor, shard) in map {
+            let shard = shard.as_str().ok_or_else(|| {
+                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
+                invalid("the index names no file for the tensor").at(place)
+            })?;
+            shards.push(shard);
+        }
+        shards.sort_unstable();
+        shards.dedup();
+        for shard in shards {
+            let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path))?;
+            self.add_safetensors(path, shard.to_owned())?;
+        }
+        for (tensor, shard) in map {
+            let found = self.names.get(tensor).map(|of| &self.files[self.tensors[*of].file].name);
+            if found.is_none_or(|name| Some(name.as_str()) != shard.as_str()) {
+                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
+                let shard = shard.as_str().unwrap_or_default();
+                return Err(match found {
+                    None => invalid(format!(
+                        "the index says that \"{shard}\" has the tensor, and the file has not"
+                    )),
+                    Some(name) => invalid(format!(
+                        "the index says that \"{shard}\" has the tensor, but \"{name}\" does"
+                    )),
+                }
+                .at(place));
+            }
+        }
+        let unnamed = self.tensors.iter().filter(|tensor| !map.contains_key(&tensor.name)).count();
+        if unnamed > 0 {
+            let what = format!(
+                "{}: the index does not name {unnamed} tensors that the files have",
+                index.path.display()
+            );
+            self.warnings.push(what);
+        }
+        self.index = Some(index);
+        Ok(())
+    }
+
+    fn add_safetensors(&mut self, path: PathBuf, name: String) -> Result<()> {
+        let opened = TensorFile::open(&path)?;
+        if opened.format().name() != "safetensors" {
+            return Err(
+                unsupported("a checkpoint is a folder or a .safetensors or .gguf file").at_path(&path)
+            );
+        }
+        let file = self.files.len();
+        self.files.push(TensorsFile { path, name, metadata: opened.metadata().to_vec() });
+        for tensor in opened.tensors() {
+            let place = |e: Error| e.at(format!("tensor \"{}\"", tensor.name)).in_path(opened.path());
+            let whole = |axis: &u64| usize::try_from(*axis);
+            let shape = tensor.shape.iter().flatten().map(whole).collect::<std::result::Result<Vec<_>, _>>();
+            let (Ok(shape), Some(dtype), Place::File(range), Ok(bytes)) =
+                (shape, tensor.dtype(), &tensor.place, usize::try_from(tensor.bytes))
+            else {
+                return Err(place(unsupported("the tensor is larger than memory could hold")));
+            };
+            let elements = Elements::Plain(dtype);
+            self.add(Stored { name: tensor.name.clone(), elements, shape, file, start: range.start, bytes })?;
+        }
+        Ok(())
+    }
+
+    fn add(&mut self, tensor: Stored) -> Result<()> {
+        if let Some(other) = self.names.insert(tensor.name.clone(), self.tensors.len()) {
+            let other = &self.files[self.tensors[other].file].name;
+            return Err(invalid(format!("\"{other}\" has a tensor of the same name")).tensor(self, &tensor));
+        }
+        self.tensors.push(tensor);
+        Ok(())
+    }
+
+    /// Reads bytes of a tensor, from `first` on.
+    pub(crate) fn read(&self, tensor: &Stored, first: usize, bytes: &mut [u8]) -> Result<()> {
+        let mut file = self.reader(tensor, first)?;
+        file.read_exact(bytes).map_err(|e| Error::reading(&e).tensor(self, tensor))
+    }
+
+    /// The file of a tensor, at byte `first` of the tensor.
+    pub(crate) fn reader(&self, tensor: &Stored, first: usize) -> Result<File> {
+        let place = |e: Error| e.tensor(self, tensor);
+        let path = &self.files[tensor.file].path;
+        let mut file = File::open(path).map_err(|e| place(Error::system("cannot open", &e)))?;
+        let start = SeekFrom::Start(tensor.start + first as u64);
+        file.seek(start).map_err(|e| place(Error::reading(&e)))?;
+        Ok(file)
+    }
+
+    /// All bytes of a tensor.
+    pub(crate) fn read_all(&self, tensor: &Stored) -> Result<Vec<u8>> {
+        let mut bytes = vec![0; tensor.bytes];
+        self.read(tensor, 0, &mut bytes)?;
+        Ok(bytes)
+    }
+}
+
+/// The folder of a file.
+pub(crate) fn parent(path: &Path) -> PathBuf {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
+        _ => PathBuf::from("."),
+    }
+}
+
+/// The files of a folder without an index.
+fn unindexed(folder: &Path) -> Result<Vec<String>> {
+    let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(folder);
+    let mut names = Vec::new();
+    for entry in fs::read_dir(folder).map_err(failed)? {
+        if let Ok(name) = entry.map_err(failed)?.file_name().into_string()
+            && name.ends_with(".safetensors")
+        {
+            names.push(name);
+        }
+    }
+    if names.iter().any(|name| name == SINGLE) {
+        return Ok(vec![SINGLE.to_owned()]);
+    }
+    names.sort();
+    if names.is_empty() {
+        return Err(invalid("the folder has no .safetensors files").at_path(folder));
+    }
+    Ok(names)
+}
+
+/// The path of a file that the checkpoint in `folder` names: inside the folder, or one link into the blob store of a hub cache.
+pub(crate) fn resolve(folder: &Path, name: &str) -> Result<PathBuf> {
+    let path = folder.join(name);
+    let leaves = || invalid("the path leads out of the folder of the checkpoint").at(format!("\"{name}\""));
+    let mut parts = Path::new(name).components().peekable();
+    if parts.peek().is_none() || !parts.all(|part| matches!(part, Component::Normal(_))) {
+        return Err(leaves());
+    }
+    let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(&path);
+    let root = fs::canonicalize(folder).map_err(failed)?;
+    let real = fs::canonicalize(&path).map_err(failed)?;
+    if !real.starts_with(&root) && !blobs(&root).is_some_and(|blobs| real.starts_with(blobs)) {
+        return Err(leaves());
+    }
+    if let Ok(target) = fs::read_link(&path)
+        && parent(&path).join(target).is_symlink()
+    {
+        return Err(invalid("the path is a link to a link").at_path(&path));
+    }
+    Ok(path)
+}
+
+/// The blob store of the hub cache that has the snapshot `root`: `models--a--b/blobs` for `models--a--b/snapshots/REVISION`.
+fn blobs(root: &Path) -> Option<PathBuf> {
+    let snapshots =
+        root.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "snapshots"))?;
+    fs::canonicalize(snapshots.parent()?.join("blobs")).ok()
+}
+
+/// A JSON file of the folder, if it has one.
+fn json(folder: &Path, name: &str) -> Result<Option<Json>> {
+    let path = folder.join(name);
+    if !path.exists() && !path.is_symlink() {
+        return Ok(None);
+    }
+    let path = resolve(folder, name)?;
+    let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(&path);
+    let mut text = String::new();
+    let file = File::open(&path).map_err(failed)?;
+    if file.metadata().map_err(failed)?.len() > LONGEST_JSON {
+        return Err(unsupported(format!("the file has more than {LONGEST_JSON} bytes")).at_path(&path));
+    }
+    (&file).take(LONGEST_JSON).read_to_string(&mut text).map_err(failed)?;
+    let value = serde_json::from_str(&text).map_err(|e| invalid(format!("bad JSON, {e}")).at_path(&path))?;
+    Ok(Some(Json { path, text, value }))
+}

@@ -1,0 +1,104 @@
+//! GGUF files made by hand: split models, scales beside NVFP4, and damaged headers.
+
+use std::{fs, path::Path};
+
+use lanecast::DType::{BFloat16, Float32};
+use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
+
+fn text(text: &str) -> Vec<u8> {
+    [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
+}
+
+/// A file with these tensors (name, axes from the fastest, number of the type, bytes), as one of `parts`.
+fn file(parts: u16, tensors: &[(&str, &[u64], u32, Vec<u8>)]) -> Vec<u8> {
+    let mut out = b"GGUF".to_vec();
+    out.extend(3_u32.to_le_bytes());
+    out.extend([tensors.len() as u64, 3].iter().flat_map(|n| n.to_le_bytes()));
+    // A number, a float, a list of texts.
+    out.extend([text("split.count"), 2_u32.to_le_bytes().to_vec(), parts.to_le_bytes().to_vec()].concat());
+    out.extend([text("a.float"), 6_u32.to_le_bytes().to_vec(), 0.1_f32.to_le_bytes().to_vec()].concat());
+    let list = [8_u32.to_le_bytes().to_vec(), 2_u64.to_le_bytes().to_vec(), text("x"), text("y")].concat();
+    out.extend([text("a.list"), 9_u32.to_le_bytes().to_vec(), list].concat());
+    let (mut start, mut data) = (0, Vec::new());
+    for (name, axes, number, bytes) in tensors {
+        out.extend(text(name));
+        out.extend((axes.len() as u32).to_le_bytes());
+        out.extend(axes.iter().flat_map(|axis| axis.to_le_bytes()));
+        out.extend(number.to_le_bytes());
+        out.extend((start as u64).to_le_bytes());
+        data.extend_from_slice(bytes);
+        data.resize(data.len().next_multiple_of(32), 0);
+        start = data.len();
+    }
+    out.resize(out.len().next_multiple_of(32), 0);
+    out.extend(data);
+    out
+}
+
+fn floats(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|value| value.to_le_bytes()).collect()
+}
+
+#[test]
+fn parts_of_a_split_model_are_read_together() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    // Blocks of NVFP4: four scales (2.0 is 0x40 in 4 bits of exponent and 3 of mantissa), then codes of 1.0.
+    let block = [vec![0x40; 4], vec![0x22; 32]].concat();
+    let first: [(&str, &[u64], u32, Vec<u8>); 2] =
+        [("blk.0.attn_q.weight", &[64, 1], 40, block), ("blk.0.attn_q.scale", &[1], 0, floats(&[0.75]))];
+    let second: [(&str, &[u64], u32, Vec<u8>); 1] = [("norm.weight", &[2], 0, floats(&[1.0, 2.0]))];
+    fs::write(at("m-00001-of-00002.gguf"), file(2, &first)).expect("a file");
+    fs::write(at("m-00002-of-00002.gguf"), file(2, &second)).expect("a file");
+    for part in ["m-00001-of-00002.gguf", "m-00002-of-00002.gguf"] {
+        let checkpoint = Checkpoint::open(&at(part)).expect("a checkpoint");
+        let names: Vec<&str> = checkpoint.tensors().iter().map(|tensor| &*tensor.name).collect();
+        assert_eq!((names, checkpoint.layout()), (vec!["blk.0.attn_q.weight", "norm.weight"], "GGUF"));
+        let mut values = [0.0_f32; 64];
+        checkpoint.read("blk.0.attn_q.weight", &mut values).expect("values");
+        assert_eq!(values, [1.5; 64]);
+    }
+    let report =
+        dequantize(&at("m-00001-of-00002.gguf"), &at("out"), &Options::to(BFloat16), Callbacks::default());
+    let mut files = report.expect("a report").files;
+    files.sort();
+    let shards =
+        ["m-00001-of-00002.safetensors", "m-00002-of-00002.safetensors", "model.safetensors.index.json"];
+    assert_eq!(files, [&["gguf_metadata.json"][..], &shards].concat());
+    let metadata = fs::read_to_string(at("out/gguf_metadata.json")).expect("a file");
+    let metadata: serde_json::Value = serde_json::from_str(&metadata).expect("JSON");
+    assert_eq!(metadata, serde_json::json!({"split.count": 2, "a.float": 0.1, "a.list": ["x", "y"]}));
+    assert_eq!(Checkpoint::open(&at("out")).expect("a checkpoint").tensors().len(), 2);
+    fs::rename(at("m-00001-of-00002.gguf"), at("other.gguf")).expect("a file");
+    assert!(error(&at("other.gguf")).contains("-of-00002.gguf"));
+}
+
+fn error(path: &Path) -> String {
+    match Checkpoint::open(path) {
+        Err(error) => error.to_string(),
+        Ok(checkpoint) => {
+            let name = checkpoint.tensors()[0].name.clone();
+            checkpoint.decode(&name, Float32, &mut |_| Ok(())).expect_err("an error").to_string()
+        }
+    }
+}
+
+/// A file cut at every byte, and one with unknown types, is an error that names the file.
+#[test]
+fn damaged_files_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.gguf");
+    let good = file(1, &[("norm.weight", &[8], 0, floats(&[1.0; 8]))]);
+    fs::write(&path, &good).expect("a file");
+    assert!(Checkpoint::open(&path).is_ok());
+    for end in 4..good.len() {
+        fs::write(&path, &good[..end]).expect("a file");
+        let error = error(&path);
+        assert!(error.contains("a.gguf"), "{end}: {error}");
+    }
+    for (axes, number) in [(&[8_u64][..], 77), (&[u64::MAX, 2], 0), (&[33], 8), (&[8; 9], 0)] {
+        fs::write(&path, file(1, &[("norm.weight", axes, number, floats(&[1.0; 8]))])).expect("a file");
+        let error = error(&path);
+        assert!(error.contains("a.gguf") && error.contains("norm.weight"), "{error}");
+    }
+}

@@ -1,0 +1,10 @@
+//! The tests of checkpoints, one module per subject.
+
+mod common;
+
+mod dequantize;
+mod gguf;
+mod golden;
+mod hostile;
+mod layouts;
+mod naive;

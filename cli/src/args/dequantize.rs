@@ -1,0 +1,34 @@
+//! The arguments of `dequantize`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lanecast::DType;
+
+use super::values::dtype;
+use crate::help;
+
+/// The arguments of `dequantize`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::DEQUANTIZE))]
+#[command(after_long_help = help::long(help::DEQUANTIZE, help::DEQUANTIZE_NOTES))]
+pub struct Dequantize {
+    /// The checkpoint: a folder, a .safetensors file or a .gguf file
+    #[arg(value_name = "SRC")]
+    pub input: PathBuf,
+    /// The folder to write; a .safetensors file if SRC is one
+    #[arg(value_name = "DST")]
+    pub output: PathBuf,
+    /// The dtype of decoded weights: bfloat16, float16 or float32
+    #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
+    pub to: DType,
+    /// Decode the codes of a scale that is NaN to NaN, instead of failing
+    #[arg(long)]
+    pub allow_nan: bool,
+    /// Replace DST if it exists, with all that is in it
+    #[arg(long)]
+    pub force: bool,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
