@@ -24,7 +24,7 @@ use alloc::vec::Vec;
 use core::{marker::PhantomData, mem::MaybeUninit, slice};
 
 /// The kernels of a pair.
-#[expect(
+#[allow(
     clippy::large_enum_variant,
     reason = "each pair is a static of its own; a reference would be one more to follow"
 )]
