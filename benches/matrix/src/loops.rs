@@ -216,13 +216,17 @@ fn histogram(body: &[Instruction]) -> String {
 /// The innermost loop of a kernel with the most vector instructions.
 fn work_loop<'a>(program: &'a Program, kernel: &Kernel) -> Result<&'a [Instruction], String> {
     let mut code = program.function(kernel.address() - base()?)?;
-    // A kernel that only brings its table to a body that many share ends in a jump out of itself.
+    // A kernel that only brings its table to a body that many share, or parts short casts from others, ends in jumps out of itself.
     for _ in 0..3 {
         let (Some(first), Some(last)) = (code.first(), code.last()) else { return Err("no code".into()) };
         let inside = first.address..=last.address;
-        let out = code.iter().rev().find_map(|i| i.jump().filter(|target| !inside.contains(target)));
-        match out {
-            Some(target) if !code.iter().any(Instruction::is_vector) => code = program.function(target)?,
+        let outside: Vec<usize> =
+            code.iter().rev().filter_map(|i| i.jump().filter(|target| !inside.contains(target))).collect();
+        let is_work = |&&target: &&usize| {
+            program.function(target).is_ok_and(|code| code.iter().any(Instruction::is_vector))
+        };
+        match outside.iter().find(is_work).or(outside.first()) {
+            Some(&target) if !code.iter().any(Instruction::is_vector) => code = program.function(target)?,
             _ => break,
         }
     }

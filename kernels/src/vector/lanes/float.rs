@@ -2,7 +2,7 @@
 //!
 //! Conversions to integers saturate, and NaN becomes 0: what the specification wants of a cast that saturates.
 
-use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, int::Ints32, int::Ints64, truths};
+use super::{Bytes, Doubles, Halves, LaneOps, Lanes, Words, int::Ints32, int::Ints64, nearest_codes};
 
 /// A unit of float32.
 #[derive(Clone, Copy)]
@@ -35,7 +35,11 @@ impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
         if SATURATE {
             m.int16_of_f32::<TO>(self.0)
         } else {
-            Ints32::<M, true>(self.int32::<false, TO>(m)).int16::<false, TO>(m)
+            let x = match RANGE {
+                ANY => each!(self.0, |x| m.low_16_of_f32(x)),
+                _ => self.int32::<false, TO>(m),
+            };
+            Ints32::<M, true>(x).int16::<false, TO>(m)
         }
     }
     #[inline(always)]
@@ -55,7 +59,7 @@ impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
         if RANGE != ANY && !SATURATE {
             Ints32::<M, true>(self.int32::<false, true>(m)).int64::<false, TO>(m)
         } else {
-            F64(self.f64(m)).int64::<SATURATE, TO>(m)
+            m.int64s_of_f32::<SATURATE, TO>(self.0)
         }
     }
     #[inline(always)]
@@ -75,11 +79,27 @@ impl<M: LaneOps, const RANGE: u8> Lanes<M> for F32<M, RANGE> {
     fn truth(self, m: M) -> Bytes<M> {
         // Every bit but the sign counts.
         let magnitude = m.splat(0x7FFF_FFFF);
-        truths(m, m.low_bytes_32(each!(self.0, |x| m.nonzero_32(m.and(x, magnitude)))))
+        m.truths_32(each!(self.0, |x| m.and(x, magnitude)))
+    }
+}
+
+impl<M: LaneOps> F64<M> {
+    /// Integers of which the low 16 bits are right, or (`SATURATE`) int32.
+    #[inline(always)]
+    fn short<const SATURATE: bool>(self, m: M) -> Ints32<M, true> {
+        Ints32(m.int32s_of_f64::<16, SATURATE, true>(self.0))
     }
 }
 
 impl<M: LaneOps> Lanes<M> for F64<M> {
+    #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        if M::SHORT_F64 {
+            self.short::<SATURATE>(m).codes::<WIDTH, SATURATE, TO>(m)
+        } else {
+            nearest_codes::<M, _, WIDTH, SATURATE, TO>(m, self)
+        }
+    }
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
         if SATURATE {
@@ -91,20 +111,19 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
+        if M::SHORT_F64 {
+            return self.short::<SATURATE>(m).int16::<SATURATE, TO>(m);
+        }
         let x = Ints64::<M, TO>(self.int64::<SATURATE, TO>(m));
         Ints32::<M, TO>(x.int32::<SATURATE, TO>(m)).int16::<SATURATE, TO>(m)
     }
     #[inline(always)]
     fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
-        Ints64::<M, TO>(self.int64::<SATURATE, TO>(m)).int32::<SATURATE, TO>(m)
+        m.int32s_of_f64::<32, SATURATE, TO>(self.0)
     }
     #[inline(always)]
     fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
-        if SATURATE {
-            eight!(self.0, |x| m.int64_of_f64::<TO>(x))
-        } else {
-            eight!(self.0, |x| m.low_64_of_f64(x))
-        }
+        m.int64s_of_f64::<SATURATE, TO>(self.0)
     }
     #[inline(always)]
     fn f32(self, m: M) -> Words<M> {
@@ -139,7 +158,7 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
     fn truth(self, m: M) -> Bytes<M> {
         // Every bit but the sign counts.
         let magnitude = m.splat_64(u64::MAX >> 1);
-        truths(m, m.low_bytes_64(eight!(self.0, |x| m.nonzero_64(m.and(x, magnitude)))))
+        m.truths_64(eight!(self.0, |x| m.and(x, magnitude)))
     }
 }
 

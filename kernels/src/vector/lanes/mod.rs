@@ -1,7 +1,7 @@
 //! Kernels for all pairs, written once over the operations of a tier ([`LaneOps`]): every pair is a [`Source`], which brings
 //! elements into [`Lanes`], and a [`Target`], which takes them from there.
 //!
-//! A kernel goes in blocks of two units. A unit is as many elements as a register has bytes, so that it fills one register with
+//! A kernel goes in blocks of one unit or two. A unit is as many elements as a register has bytes, so that it fills one register with
 //! elements of a byte and eight with those of 64 bits. Sources of a byte or less are looked up ([`table`], [`ends`]) or need no table
 //! ([`byte`]); the others are loaded as they are ([`source`]). [`int`] and [`float`] are the kinds of lanes: how they become
 //! integers of any width, floats, and truth values. [`target`] stores those under the common rules, [`rounded`] and [`small`]
@@ -58,6 +58,11 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, _: M) -> Bytes<M> {
         never::<Self, _>()
+    }
+    /// The same with codes of `WIDTH` bits, which have no bits above.
+    #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        nearest_codes::<M, _, WIDTH, SATURATE, TO>(m, self)
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, _: M) -> Halves<M> {
@@ -144,6 +149,36 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
 fn never<L, T>() -> T {
     const { assert!(size_of::<L>() == 0, "the table asks for a pair that has no method") };
     unreachable!()
+}
+
+/// Codes of `WIDTH` bits from integers of a byte.
+#[inline(always)]
+pub(crate) fn nearest_codes<
+    M: LaneOps,
+    L: Lanes<M>,
+    const WIDTH: u32,
+    const SATURATE: bool,
+    const TO: bool,
+>(
+    m: M,
+    x: L,
+) -> Bytes<M> {
+    if WIDTH == 8 {
+        return x.int8::<SATURATE, TO>(m);
+    }
+    // From the range of a byte to that of fewer bits.
+    let mask = (1_u8 << WIDTH) - 1;
+    let max = m.splat_8(mask >> TO as u32);
+    if SATURATE && L::UNSIGNED {
+        return m.min_u8(x.int8::<true, false>(m), max);
+    }
+    let x = x.int8::<SATURATE, TO>(m);
+    let x = match (SATURATE, TO) {
+        (false, _) => x,
+        (true, false) => return m.min_u8(x, max),
+        (true, true) => m.max_i8(m.min_i8(x, max), m.splat_8(!(mask >> 1))),
+    };
+    m.and(x, m.splat_8(mask))
 }
 
 /// Float32 rounded to float16, in the direction.

@@ -7,7 +7,13 @@
 //!
 //! The methods with bodies are compositions that a tier overrides where it has something shorter.
 
-use super::{super::Blocks, Lanes, int::Ints32};
+use super::{
+    super::Blocks,
+    Lanes,
+    float::{ANY, F32, F64},
+    int::{Ints16, Ints32, Ints64},
+    nearest_codes, truths,
+};
 use crate::data::Data;
 
 /// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
@@ -28,6 +34,11 @@ pub(crate) trait Kernel<M> {
 
 /// See the module.
 pub(crate) trait LaneOps: Blocks {
+    /// Units of a block whose elements have more than a byte.
+    const UNITS: usize = 2;
+    /// Whether a loop takes fewer instructions with an index than with pointers that go on.
+    const INDEXED: bool = false;
+
     /// Runs a kernel as a part of a function that has the instructions of this token, where not every function of the target has them.
     ///
     /// # Safety
@@ -208,6 +219,53 @@ pub(crate) trait LaneOps: Blocks {
         }
     }
 
+    // Over several widths at once: a tier whose packing instructions leave an order of their own restores it once.
+
+    /// Integers (`FROM` those with a sign or without) as codes of `WIDTH` bits: their low bits, or if `SATURATE`, the nearest integers
+    /// `TO` a type with a sign or without.
+    #[inline(always)]
+    fn codes_of_16<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Halves<Self>,
+    ) -> Bytes<Self> {
+        nearest_codes::<Self, _, WIDTH, SATURATE, TO>(self, Ints16::<Self, FROM>(x))
+    }
+    #[inline(always)]
+    fn codes_of_32<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Words<Self>,
+    ) -> Bytes<Self> {
+        nearest_codes::<Self, _, WIDTH, SATURATE, TO>(self, Ints32::<Self, FROM>(x))
+    }
+    #[inline(always)]
+    fn codes_of_64<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Doubles<Self>,
+    ) -> Bytes<Self> {
+        nearest_codes::<Self, _, WIDTH, SATURATE, TO>(self, Ints64::<Self, FROM>(x))
+    }
+    /// The same as integers of 16 bits.
+    #[inline(always)]
+    fn halves_of_64<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Doubles<Self>,
+    ) -> Halves<Self> {
+        if SATURATE {
+            Ints64::<Self, FROM>(x).narrow::<true, FROM>(self).int16::<true, TO>(self)
+        } else {
+            self.low_halves_64(x)
+        }
+    }
+    /// 1 for lanes that are not zero.
+    #[inline(always)]
+    fn truths_32(self, x: Words<Self>) -> Bytes<Self> {
+        truths(self, self.low_bytes_32(each!(x, |x| self.nonzero_32(x))))
+    }
+    #[inline(always)]
+    fn truths_64(self, x: Doubles<Self>) -> Bytes<Self> {
+        truths(self, self.low_bytes_64(eight!(x, |x| self.nonzero_64(x))))
+    }
+
     /// The low bytes of lanes of 16 bits, shifted right.
     #[inline(always)]
     fn shr_narrow_16<const BY: i32>(self, a: Self::V, b: Self::V) -> Self::V {
@@ -279,6 +337,16 @@ pub(crate) trait LaneOps: Blocks {
     fn int16_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Halves<Self> {
         Ints32::<Self, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x))).int16::<true, SIGNED>(self)
     }
+    /// The low 16 bits of the truncated value; infinity and NaN become 0. The upper halves of lanes may be anything.
+    #[inline(always)]
+    fn low_16_of_f32(self, x: Self::V) -> Self::V {
+        self.low_32_of_f32(x)
+    }
+    /// Truncated to 64 bits: the low ones, or if `SATURATE`, saturated `TO` int64 or uint64. Infinity and NaN become 0 or saturated.
+    #[inline(always)]
+    fn int64s_of_f32<const SATURATE: bool, const TO: bool>(self, x: Words<Self>) -> Doubles<Self> {
+        F64(F32::<Self, ANY>(x).f64(self)).int64::<SATURATE, TO>(self)
+    }
     /// Of int32 that float32 holds, exactly.
     #[inline(always)]
     fn f32_of_short_int32(self, x: Self::V) -> Self::V {
@@ -334,10 +402,35 @@ pub(crate) trait LaneOps: Blocks {
     fn int64_of_f64<const SIGNED: bool>(self, x: Self::V) -> Self::V;
     /// The low 64 bits of the truncated value; infinity and NaN become 0.
     fn low_64_of_f64(self, x: Self::V) -> Self::V;
+    /// As [`int64s_of_f32`](Self::int64s_of_f32).
+    #[inline(always)]
+    fn int64s_of_f64<const SATURATE: bool, const TO: bool>(self, x: Doubles<Self>) -> Doubles<Self> {
+        if SATURATE {
+            eight!(x, |x| self.int64_of_f64::<TO>(x))
+        } else {
+            eight!(x, |x| self.low_64_of_f64(x))
+        }
+    }
+    /// Whether fewer instructions make int32 of float64 than int64.
+    const SHORT_F64: bool = false;
+    /// Truncated to `BITS` (16 or 32): the low ones, or if `SATURATE`, saturated `TO` int32 or uint32. Infinity and NaN become 0 or
+    /// saturated. The other bits of lanes may be anything.
+    #[inline(always)]
+    fn int32s_of_f64<const BITS: u32, const SATURATE: bool, const TO: bool>(
+        self,
+        x: Doubles<Self>,
+    ) -> Words<Self> {
+        Ints64::<Self, TO>(F64(x).int64::<SATURATE, TO>(self)).int32::<SATURATE, TO>(self)
+    }
     /// The truncated int64, and 0 for what has more bits (a multiple of 2^11, infinite) and NaN.
     fn int64_or_0_of_f64(self, x: Self::V) -> Self::V;
     /// Of int64 (or uint64), rounded in the direction.
     fn f64_of_int64_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
+    /// Of int64 (or uint64): a float64 that every format of up to 51 significant bits rounds as the integer.
+    #[inline(always)]
+    fn odd_f64_of_int64<const SIGNED: bool>(self, x: Doubles<Self>) -> Doubles<Self> {
+        Ints64::<Self, SIGNED>(x).odd(self)
+    }
     /// Of int32 (or uint32), exactly.
     fn f64_of_int32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
     /// Of bytes (with a sign or without), exactly.

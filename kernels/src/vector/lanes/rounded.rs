@@ -13,21 +13,21 @@ use super::{
     lookup::{Direct, Lookup},
     low_halves,
     run::{parts, run},
-    select::{Tokens, to},
+    select::Tokens,
     small::{self, AWAY, ODD, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts},
     target::{
-        self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
+        self, Byte, Codes, Found, Int16, Int32, Int64, Target, store_2, store_4, store_8, store_complex_32,
+        store_complex_64,
     },
 };
 use crate::{
     data::{Data, Direction},
     dtype::{DType, Flavor, Spec},
     exact::{PowerRange, Rounding, Rules},
-    format::*,
     hub::parts_fit,
-    lut::{self, Codes, Lut, set},
+    lut::{self, Lut, set},
     storage::Encoding,
     table::{KernelFn, Rounded, Table},
     tabled::Made,
@@ -163,6 +163,13 @@ fn f64<M: LaneOps, L: Lanes<M>, const MODE: u8>(m: M, x: L) -> Doubles<M> {
 
 /// The kernel of a mode.
 macro_rules! by_mode {
+    (parts, $mode:expr, $token:ty, $source:ty, $target:ident) => {
+        match $mode {
+            AWAY => parts::<$token, $source, $target<AWAY>>,
+            ODD => parts::<$token, $source, $target<ODD>>,
+            _ => parts::<$token, $source, $target<{ small::DIRECTED }>>,
+        }
+    };
     ($mode:expr, $token:ty, $source:ty, Byte<$($codes:ident)::+>) => {
         match $mode {
             AWAY => run::<$token, $source, Byte<$($codes)::+<AWAY>, 8>, true>,
@@ -221,49 +228,6 @@ fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: u8) -> KernelFn {
     }
 }
 
-/// A source of integral values for all tokens of a tier.
-trait AnyIntegral<K: Tokens>:
-    Source<K::Base, Lanes: Integral<K::Base>>
-    + Source<K::F16, Lanes: Integral<K::F16>>
-    + Source<K::BF16, Lanes: Integral<K::BF16>>
-{
-}
-impl<K: Tokens, S> AnyIntegral<K> for S where
-    S: Source<K::Base, Lanes: Integral<K::Base>>
-        + Source<K::F16, Lanes: Integral<K::F16>>
-        + Source<K::BF16, Lanes: Integral<K::BF16>>
-{
-}
-
-/// Integers.
-fn ints<K: Tokens, S: AnyIntegral<K>>(dtype: DType, away: bool, saturate: bool) -> Option<KernelFn> {
-    macro_rules! kernel {
-        ($format:ty) => {
-            match (away, saturate) {
-                (false, false) => const { to::<K, Integers<S, false>, $format, false>(false) },
-                (false, true) => const { to::<K, Integers<S, false>, $format, false>(true) },
-                (true, false) => const { to::<K, Integers<S, true>, $format, false>(false) },
-                (true, true) => const { to::<K, Integers<S, true>, $format, false>(true) },
-            }
-        };
-    }
-    Some(match dtype {
-        DType::Int2 => kernel!(I2),
-        DType::UInt2 => kernel!(U2),
-        DType::Int4 => kernel!(I4),
-        DType::UInt4 => kernel!(U4),
-        DType::Int8 => kernel!(i8),
-        DType::UInt8 => kernel!(u8),
-        DType::Int16 => kernel!(i16),
-        DType::UInt16 => kernel!(u16),
-        DType::Int32 => kernel!(i32),
-        DType::UInt32 => kernel!(u32),
-        DType::Int64 => kernel!(i64),
-        DType::UInt64 => kernel!(u64),
-        _ => return None,
-    })
-}
-
 /// The function for the source of a dtype that has one.
 macro_rules! of_source {
     ($from:expr, [$($variant:ident: $source:ty),*], $function:ident::<$token:ty> $args:tt) => {
@@ -279,6 +243,77 @@ macro_rules! of_source {
             Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
         ], $function::<$token> $args)
     };
+}
+
+/// Integers of up to 8 bits: which ones, is in the data.
+struct AnyInt<const SIGNED: bool>;
+
+impl<M: LaneOps, const SIGNED: bool> Codes<M> for AnyInt<SIGNED> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
+        let x = x.int8::<SATURATE, SIGNED>(m);
+        let (ones, highest) = (m.splat_8(data.ones), m.splat_8(data.highest));
+        match (SATURATE, SIGNED) {
+            (false, _) => m.and(x, ones),
+            (true, false) => m.min_u8(x, highest),
+            (true, true) => m.and(m.max_i8(m.min_i8(x, highest), m.splat_8(data.lowest as u8)), ones),
+        }
+    }
+}
+
+/// Integers.
+fn ints<M: LaneOps, S: Source<M, Lanes: Integral<M>>>(
+    dtype: DType,
+    away: bool,
+    saturate: bool,
+) -> Option<KernelFn> {
+    fn kernel<M: LaneOps, S: Source<M, Lanes: Integral<M>>, Signed: Target<M>, Unsigned: Target<M>>(
+        signed: bool,
+        away: bool,
+        saturate: bool,
+    ) -> KernelFn {
+        match (away, saturate, signed) {
+            (false, false, _) => run::<M, Integers<S, false>, Unsigned, false>,
+            (false, true, false) => run::<M, Integers<S, false>, Unsigned, true>,
+            (false, true, true) => run::<M, Integers<S, false>, Signed, true>,
+            (true, false, _) => run::<M, Integers<S, true>, Unsigned, false>,
+            (true, true, false) => run::<M, Integers<S, true>, Unsigned, true>,
+            (true, true, true) => run::<M, Integers<S, true>, Signed, true>,
+        }
+    }
+    let Spec::Int { bits, signed } = dtype.spec() else { return None };
+    Some(match bits {
+        ..=8 => kernel::<M, S, Byte<AnyInt<true>, 8>, Byte<AnyInt<false>, 8>>(signed, away, saturate),
+        16 => kernel::<M, S, Int16<true>, Int16<false>>(signed, away, saturate),
+        32 => kernel::<M, S, Int32<true>, Int32<false>>(signed, away, saturate),
+        _ => kernel::<M, S, Int64<true>, Int64<false>>(signed, away, saturate),
+    })
+}
+
+/// The kernel from a float to integers under a rounding.
+pub(crate) fn to_ints<M: LaneOps>(from: DType, to: DType, rules: &Rules) -> Option<KernelFn> {
+    let (mode, _) = mode(rules);
+    if mode == ODD {
+        return None;
+    }
+    of_source!(from, [Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64], ints::<M>(to, mode == AWAY, rules.saturate))
+}
+
+/// The kernel to float32, float64 and the complex numbers of these from what has more bits, and the direction that it needs.
+pub(crate) fn to_wide<M: LaneOps>(from: DType, to: DType, rules: &Rules) -> Option<(KernelFn, Direction)> {
+    let (mode, direction) = mode(rules);
+    let (Spec::Float(f) | Spec::Complex(f)) = to.spec() else { return None };
+    if from == DType::Complex128 {
+        return Some((by_mode!(parts, mode, M, f64, F32Rounded), direction));
+    }
+    if f.exponent_bits == 8 {
+        let run = of_source!(from, [
+            Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
+        ], singles::<M>(to, mode));
+        return Some((run, direction));
+    }
+    let direction = if mode == small::DIRECTED { direction } else { Direction::TowardZero };
+    Some((of_source!(from, [Int64: i64, UInt64: u64], doubles::<M>(to, mode)), direction))
 }
 
 /// The mode of a rule and the direction of the environment that it needs.
@@ -318,10 +353,10 @@ pub(crate) fn rounded<K: Tokens>(
         Spec::Int { .. } if !float || rules.rounding == Rounding::TowardZero => common(),
         // Bytes of bytes are looked up.
         _ if s.size() == 1 && d.size() == 1 => return None,
-        Spec::Int { .. } if mode == ODD => return None,
-        Spec::Int { .. } => of_source!(s, [
-            Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
-        ], ints::<K>(d, mode == AWAY, rules.saturate))?,
+        Spec::Int { .. } if mode != ODD && s == DType::Float8E8M0FNU => {
+            ints::<K::Base, Exponents>(d, mode == AWAY, rules.saturate)?
+        }
+        Spec::Int { .. } => to_ints::<K::Base>(s, d, rules)?,
         Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
             DType::Float64 if beyond(rules) => run::<K::Base, f64, Byte<Power<true>, 8>, true>,
             _ => of_source!(s, all, power::<K::Base>()),
@@ -347,19 +382,10 @@ pub(crate) fn rounded<K: Tokens>(
         {
             common()
         }
-        Spec::Complex(_) if matches!(s, DType::Complex128) => match mode {
-            AWAY => parts::<K::Base, f64, F32Rounded<AWAY>>,
-            ODD => parts::<K::Base, f64, F32Rounded<ODD>>,
-            _ => parts::<K::Base, f64, F32Rounded<{ small::DIRECTED }>>,
-        },
-        Spec::Float(f) | Spec::Complex(f) if f.exponent_bits == 8 => of_source!(s, [
-            Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
-        ], singles::<K::Base>(d, mode)),
         Spec::Float(_) | Spec::Complex(_) => {
-            if mode != small::DIRECTED {
-                direction = Direction::TowardZero;
-            }
-            of_source!(s, [Int64: i64, UInt64: u64], doubles::<K::Base>(d, mode))
+            let run;
+            (run, direction) = to_wide::<K::Base>(s, d, rules)?;
+            run
         }
     };
     Some(Rounded { run, direction, second: None })
@@ -400,7 +426,7 @@ pub(crate) fn tabled<K: Tokens>(
     let (s, d) = (from.dtype(), to.dtype());
     let (bits, to_bits) = (from.bits_per_element(), to.bits_per_element());
     let set = lut::set_of(s);
-    let all = Codes::All;
+    let all = lut::Codes::All;
     if d.size() == 1 {
         return Some(match (set, bits) {
             (set::FOUR, 8) => {
@@ -444,9 +470,9 @@ pub(crate) fn tabled<K: Tokens>(
     if set & (set::SIGNED | set::FNUZ) == 0 || rules.rounding == Rounding::ToOdd {
         return None;
     }
-    let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
+    let run = ints::<K::Base, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
     let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));
-    let mut made = Made::new(run, Lut::<128, 2>::new(&words, Codes::Patched));
+    let mut made = Made::new(run, Lut::<128, 2>::new(&words, lut::Codes::Patched));
     made.direction = crate::tabled::direction(rules.rounding)?;
     Some(made)
 }

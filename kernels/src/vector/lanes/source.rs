@@ -27,6 +27,17 @@ pub(crate) trait Source<M: LaneOps> {
     ///
     /// The units can be read.
     unsafe fn load(m: M, tables: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2];
+    /// One unit, of elements that are not packed.
+    ///
+    /// # Safety
+    ///
+    /// The unit can be read.
+    #[inline(always)]
+    unsafe fn load_unit(m: M, tables: Self::Tables, src: *const u8) -> Self::Lanes {
+        // SAFETY: the same unit twice, of which one is left.
+        let [x, _] = unsafe { Self::load(m, tables, [src, src]) };
+        x
+    }
 }
 
 /// The real or the imaginary part is not zero.
@@ -65,18 +76,6 @@ pub(crate) unsafe fn words<M: LaneOps>(m: M, p: *const u8) -> Words<M> {
 pub(crate) unsafe fn doubles<M: LaneOps>(m: M, p: *const u8) -> Doubles<M> {
     // SAFETY: register `k` ends where the next one begins.
     eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe { m.load(p.add(k * size_of::<M::V>())) })
-}
-
-/// The real parts of a unit of complex64, and the imaginary ones.
-///
-/// # Safety
-///
-/// Eight registers can be read.
-#[inline(always)]
-unsafe fn parts_32<M: LaneOps>(m: M, p: *const u8) -> [Words<M>; 2] {
-    // SAFETY: the caller's eight registers.
-    let x = unsafe { doubles(m, p) };
-    [each!([0, 2, 4, 6], |k| m.even_32(x[k], x[k + 1])), each!([0, 2, 4, 6], |k| m.odd_32(x[k], x[k + 1]))]
 }
 
 /// The real parts of a unit of complex128, and the imaginary ones.
@@ -139,21 +138,31 @@ sources! {
     f32, 4 => F32<M, { ANY }>, |m, p| F32(words(m, p));
     f64, 8 => F64<M>, |m, p| F64(doubles(m, p));
     Complex<f32>, 8 => F32<M, { ANY }>, |m, p| {
-        let [re, _] = parts_32(m, p);
-        F32(re)
+        let x = doubles(m, p);
+        F32(each!([0, 2, 4, 6], |k| m.even_32(x[k], x[k + 1])))
     };
     Complex<f64>, 16 => F64<M>, |m, p| {
         let [re, _] = parts_64(m, p);
         F64(re)
     };
-    Either<f32>, 8 => F32<M, { ANY }>, |m, p| {
-        let [re, im] = parts_32(m, p);
-        F32(each!([0, 1, 2, 3], |k| m.or(re[k], im[k])))
-    };
+    Either<f32>, 8 => Pairs<M>, |m, p| Pairs(doubles(m, p));
     Either<f64>, 16 => F64<M>, |m, p| {
         let [re, im] = parts_64(m, p);
         F64(eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| m.or(re[k], im[k])))
     };
+}
+
+/// A unit of complex64.
+#[derive(Clone, Copy)]
+pub(crate) struct Pairs<M: LaneOps>(Doubles<M>);
+
+impl<M: LaneOps> Lanes<M> for Pairs<M> {
+    #[inline(always)]
+    fn truth(self, m: M) -> M::V {
+        // Every bit but the signs counts.
+        let magnitudes = m.splat_64(0x7FFF_FFFF_7FFF_FFFF);
+        m.truths_64(eight!(self.0, |x| m.and(x, magnitudes)))
+    }
 }
 
 /// A unit of bfloat16, as the upper halves of float32.

@@ -1,17 +1,21 @@
 //! The tier `avx2`.
 //!
-//! `direct` names the kernels that are written for it, which are those of almost all pairs. The few others are the plain loop of the
-//! scalar tier, compiled anew for the tier's instructions: its bodies have no branches, and the compiler makes vector code of
-//! them.
+//! `direct` names the kernels that are written for it, which are those of almost all pairs: those of `vector` through float32 and in
+//! lanes of 16 bits ([`words`]), those of [`vector::lanes`] for integers and 64-bit numbers ([`by_lanes`]), and those of sources of a
+//! byte ([`bytes`]). The few others are the plain loop of the scalar tier, compiled anew for the tier's instructions: its bodies have
+//! no branches, and the compiler makes vector code of them.
 
 pub(in crate::arch) mod backend;
 mod bytes;
 mod convert;
+mod floats;
+mod halves;
+mod ops;
+mod packs;
 mod scaled;
 mod simd;
 #[cfg(test)]
 mod tests;
-mod wide;
 mod words;
 
 use super::copy::avx2 as copy;
@@ -26,7 +30,14 @@ use crate::{
         Bytes, Entry, KernelFn, PackedTo, Rounded, Steps, Table, WIDE, define_packed_to, define_table,
         has_overflow_rule, is_copy, same_bits, same_truth,
     },
-    vector::{self, Simd, target::Target},
+    vector::{
+        self, Simd,
+        lanes::{
+            rounded,
+            select::{self, Tokens},
+        },
+        target::Target,
+    },
 };
 pub(in crate::arch) use bytes::scaled::decoder;
 use simd::Avx2;
@@ -52,12 +63,11 @@ avx2_fn! {
 }
 
 vector::define_families!(vector, plain);
-vector::define_integers!(vector, to_bytes);
 vector::define_styles!(vector, vector, styled);
 
 const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
-        return Some(wide::float16_to_bfloat16);
+        return Some(halves::to_bf16);
     }
     if let Some(kernel) = words::kernel(S::DTYPE, D::DTYPE, false, saturate) {
         return Some(kernel);
@@ -65,7 +75,37 @@ const fn direct<S: Format, D: Format, const FINE: u8>(saturate: bool) -> Option<
     if vector::covers(S::DTYPE, D::DTYPE) {
         return plain::<S>(D::DTYPE, saturate, false);
     }
-    wide::kernel::<S, D>(saturate)
+    if by_lanes(S::DTYPE, D::DTYPE) {
+        return Some(select::pair::<Common, S, D, 8, false>(saturate));
+    }
+    None
+}
+
+/// The tokens of the kernels under the common rules.
+struct Common;
+impl Tokens for Common {
+    const COMMON_OBEYS: bool = false;
+    type Base = Avx2;
+    type F16 = Avx2;
+    type BF16 = Avx2;
+}
+
+/// Whether the kernel of a pair is one of the lanes: there is an integer or a 64-bit number on one side, which the plain loops of
+/// the compiler do badly.
+const fn by_lanes(from: DType, to: DType) -> bool {
+    let narrowing = matches!(to.spec(), Spec::Int { .. }) && to.size() < from.size();
+    let to_float = matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128);
+    match from {
+        // The compiler widens integers well.
+        DType::Int16 | DType::UInt16 | DType::Int32 | DType::UInt32 => narrowing,
+        DType::Int64 | DType::UInt64 => narrowing || to_float || matches!(to, DType::Bool),
+        // Up to 8 bits are made by the kernels through float32, which have the same loads.
+        DType::Float16 | DType::BFloat16 | DType::Float32 => to.size() > 1,
+        DType::Float64 => true,
+        DType::Complex64 => matches!(to, DType::Bool | DType::Float32 | DType::Complex128),
+        DType::Complex128 => matches!(to, DType::Bool | DType::Float64 | DType::Complex64),
+        _ => false,
+    }
 }
 
 /// The kernels that pack what they have made.
@@ -119,7 +159,14 @@ const fn copy_bytes(dtype: DType) -> KernelFn {
 pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if !vector::rounds(s, d) {
-        return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
+        if from.is_packed() || to.is_packed() {
+            return None;
+        }
+        let (run, direction) = match d.spec() {
+            Spec::Int { .. } => (rounded::to_ints::<Avx2<true>>(s, d, rules)?, rounded::mode(rules).1),
+            _ => rounded::to_wide::<Avx2<true>>(s, d, rules)?,
+        };
+        return Some(Rounded { run, direction, second: None });
     }
     vector::rounded(from, to, rules, &TABLE, words::rounded, styled)
 }
