@@ -168,11 +168,7 @@ fn f64<M: LaneOps, L: Lanes<M>, R: RoundingMode>(m: M, x: L) -> Doubles<M> {
 
 /// The kernel of a mode: in the direction of the environment, with ties away from zero, or to odd.
 pub(crate) fn by_mode(mode: Mode, [directed, away, odd]: [KernelFn; 3]) -> KernelFn {
-    match mode {
-        Mode::Common | Mode::Directed => directed,
-        Mode::Away => away,
-        Mode::Odd => odd,
-    }
+    mode.pick([directed, directed, away, odd])
 }
 
 /// Floats of at most 8 bits with a sign.
