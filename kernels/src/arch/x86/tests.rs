@@ -4,6 +4,7 @@
 //! The full comparison is in `tests/` of the root crate, on a CPU, which does not see a pointer that is never followed.
 
 use super::{avx2, avx512, fine, packing, swap};
+use crate::arch::features::each_combination;
 use crate::{
     arch::Tier,
     dtype::{DType, Encoding},
