@@ -54,6 +54,8 @@ const TELLING: &[&str] = &[
     ".quant_map",
     ".SCB",
     "_qdata",
+    "_act_pre_scale",
+    "_per_tensor_scale",
     "input_scale",
     "input_global_scale",
     "qscale_weight",
