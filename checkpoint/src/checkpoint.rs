@@ -9,29 +9,12 @@ use lanecast::{ByteOrder, Bytes, CastOptions, CastPlan, DType, Element, Encoding
 use lanecast_files::Result;
 
 use crate::{
+    activations,
     coding::{Coding, Id},
     error::{At, invalid, request, unsupported},
     layouts::{Context, Weight, recognise, resolve},
     source::{Elements, Source, Stored},
 };
-
-/// The ends of the names of tensors that only a runtime with quantized activations uses, beside a weight that was recognised.
-const ACTIVATIONS: &[&str] = &[
-    "input_scale",
-    "input_global_scale",
-    "input_zero_point",
-    "activation_scale",
-    "input_activation_scale",
-    "output_scale",
-    "output_activation_scale",
-    "qscale_act",
-    "k_scale",
-    "v_scale",
-    "q_scale",
-];
-
-/// The scales of attention, which are beside the module that has the projections.
-const ATTENTION: &[&str] = &[".k_scale", ".v_scale", ".q_scale", ".kv_scale", ".prob_output_scale"];
 
 /// The ends of the names of tensors that mean something only beside codes.
 const TELLING: &[&str] = &[
@@ -251,10 +234,10 @@ impl Checkpoint {
                 }
                 weights.push(weight);
             }
-            self.use_activations(&weights, &mut used);
             let mut warnings = method.warnings();
+            let kept = activations::drop_scales(&self.source, &weights, &mut used, &mut warnings);
             for (id, tensor) in self.source.tensors.iter().enumerate() {
-                if weights[id].is_some() || used.contains_key(&id) {
+                if weights[id].is_some() || used.contains_key(&id) || kept.contains(&id) {
                     continue;
                 }
                 if method.is_marker(tensor) {
@@ -293,30 +276,6 @@ impl Checkpoint {
             }
         }
         Ok(())
-    }
-
-    /// Marks the tensors for quantized activations beside weights that were recognised.
-    fn use_activations(&self, weights: &[Option<Weight>], used: &mut HashMap<Id, Id>) {
-        let mut beside: HashSet<&str> = HashSet::new();
-        for (id, weight) in weights.iter().enumerate() {
-            let Some(weight) = weight else { continue };
-            for end in ACTIVATIONS {
-                if let Some(other) = self.source.names.get(&format!("{}.{end}", weight.module)) {
-                    used.entry(*other).or_insert(id);
-                }
-            }
-            // The layer: `a.0.attn` and `a.0` for `a.0.attn.q_proj`.
-            beside.extend(weight.module.rmatch_indices('.').take(2).map(|(end, _)| &weight.module[..end]));
-        }
-        for (id, tensor) in self.source.tensors.iter().enumerate() {
-            let module = ATTENTION.iter().find_map(|end| tensor.name.strip_suffix(end));
-            if module.is_some_and(|module| {
-                beside.contains(module)
-                    || module.rsplit_once('.').is_some_and(|(parent, _)| beside.contains(parent))
-            }) {
-                used.entry(id).or_insert(id);
-            }
-        }
     }
 
     /// Fails if a tensor that belongs to no weight means something only beside codes.

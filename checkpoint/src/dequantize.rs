@@ -87,6 +87,8 @@ pub struct Report {
     pub tensors_decoded: usize,
     /// Tensors that were copied.
     pub tensors_copied: usize,
+    /// Tensors that the output does not have: scales and other companions of weights, and scales of activations.
+    pub tensors_dropped: usize,
     /// Bytes of tensors that were read, with their scales.
     pub bytes_in: u64,
     /// Bytes of tensors that were written.
@@ -129,6 +131,7 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
     let mut report = Report {
         layout: checkpoint.layout().to_owned(),
         to: options.to.name().to_owned(),
+        tensors_dropped: checkpoint.source.tensors.len() - checkpoint.tensors().len(),
         warnings: checkpoint.warnings().to_vec(),
         ..Report::default()
     };

@@ -29,6 +29,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod activations;
 mod checkpoint;
 mod coding;
 mod config;

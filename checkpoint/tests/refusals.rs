@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use lanecast::DType::{self, Float32, Int8};
-use lanecast_checkpoint::Checkpoint;
+use lanecast::DType::{self, Float8E4M3FN, Float32, Int8};
+use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
 use tempfile::TempDir;
 
@@ -74,4 +74,43 @@ fn tensors_of_torchao_are_known_and_complete() {
     let mut values = [0.0_f32; 4];
     checkpoint.read("m.up.weight", &mut values).expect("values");
     assert_eq!((values, checkpoint.tensors().len()), ([1.0, 2.0, 6.0, 8.0], 1));
+}
+
+const FP8: &str = r#"{"quantization_config":{"quant_method":"fp8"}}"#;
+
+/// Norms of queries and keys have names that scales of activations have.
+#[test]
+fn weights_called_scales_are_kept() {
+    let scale = |name| -> Tensor<'static> { (name, Float32, &[4], f32s(&[1.0, 2.0, 3.0, 4.0])) };
+    let plain = folder("{}", &[scale("l.0.attn.q_scale"), scale("l.0.attn.q_proj.weight")]);
+    let checkpoint = Checkpoint::open(&plain.path().join("model.safetensors")).expect("a checkpoint");
+    let mut values = [0.0_f32; 4];
+    checkpoint.read("l.0.attn.q_scale", &mut values).expect("values");
+    assert_eq!((values, checkpoint.tensors().len()), ([1.0, 2.0, 3.0, 4.0], 2));
+    assert_eq!((checkpoint.layout(), checkpoint.warnings().len()), ("plain", 0));
+
+    let one = |name| -> Tensor<'static> { (name, Float32, &[], f32s(&[1.0])) };
+    let quantized = folder(
+        FP8,
+        &[
+            ("l.0.attn.q_proj.weight", Float8E4M3FN, &[2, 4], vec![0x38; 8]),
+            one("l.0.attn.q_proj.weight_scale"),
+            ("l.0.attn.q_proj.input_scale", Float32, &[2, 1], f32s(&[1.0, 1.0])),
+            scale("l.0.attn.q_proj.output_scale"),
+            scale("l.0.attn.q_scale"),
+            one("l.0.attn.k_scale"),
+            ("l.0.attn.v_scale", Int8, &[1], vec![1]),
+        ],
+    );
+    let new = tempfile::tempdir().expect("a folder");
+    let out = new.path().join("out");
+    let report =
+        dequantize(quantized.path(), &out, &Options::to(Float32), Callbacks::default()).expect("a report");
+    assert_eq!((report.tensors_decoded, report.tensors_copied, report.tensors_dropped), (1, 3, 3));
+    let checkpoint = Checkpoint::open(&out).expect("a checkpoint");
+    checkpoint.read("l.0.attn.q_scale", &mut values).expect("values");
+    assert_eq!(values, [1.0, 2.0, 3.0, 4.0]);
+    for name in ["attn.q_scale", "q_proj.output_scale", "attn.v_scale"] {
+        assert_eq!(report.warnings.iter().filter(|warning| warning.contains(name)).count(), 1, "{name}");
+    }
 }
