@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use lanecast::DType::{self, Float8E4M3FN, Float32, Int8};
+use lanecast::DType::{self, Float8E4M3FN, Float32, Int8, Int32, UInt8};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
 use tempfile::TempDir;
@@ -113,4 +113,40 @@ fn weights_called_scales_are_kept() {
     for name in ["attn.q_scale", "q_proj.output_scale", "attn.v_scale"] {
         assert_eq!(report.warnings.iter().filter(|warning| warning.contains(name)).count(), 1, "{name}");
     }
+}
+
+/// A configuration of compressed-tensors with one group.
+fn compressed(format: &str, weights: &str) -> String {
+    format!(
+        r#"{{"quantization_config":{{"quant_method":"compressed-tensors","format":"{format}","config_groups":{{"a":{{"targets":["Linear"],"weights":{{{weights}}}}}}}}}}}"#
+    )
+}
+
+/// Tensors beside the codes that the format does not have, and whose values would be ignored.
+#[test]
+fn companions_of_other_formats_are_leftovers() {
+    let wrong = |config: &str, codes: &Tensor<'_>, scale: &Tensor<'_>, other: Tensor<'_>| {
+        assert!(Checkpoint::open(folder(config, &[codes.clone(), scale.clone()]).path()).is_ok());
+        let name = other.0;
+        says(folder(config, &[codes.clone(), scale.clone(), other]).path(), &[name, "belongs to no weight"]);
+    };
+    let fp8: Tensor<'_> = ("m.up.weight", Float8E4M3FN, &[2, 32], vec![0x38; 64]);
+    let int8: Tensor<'_> = ("m.up.weight", Int8, &[2, 32], vec![1; 64]);
+    let rows: Tensor<'_> = ("m.up.weight_scale", Float32, &[2, 1], f32s(&[1.0, 2.0]));
+    let bytes: Tensor<'_> = ("m.up.weight_scale", UInt8, &[2, 1], vec![127; 2]);
+    let groups: Tensor<'_> = ("m.up.weight_g_idx", Int32, &[32], vec![0; 128]);
+    let zeros: Tensor<'_> = ("m.up.weight_zero_point", Int8, &[2, 1], vec![1; 2]);
+    let global: Tensor<'_> = ("m.up.weight_global_scale", Float32, &[1], f32s(&[2.0]));
+    let channel = r#""strategy":"channel""#;
+    for (format, codes) in [("float-quantized", &fp8), ("int-quantized", &int8)] {
+        let config = compressed(format, channel);
+        wrong(&config, codes, &rows, groups.clone());
+        wrong(&config, codes, &rows, global.clone());
+    }
+    wrong(&compressed("float-quantized", channel), &fp8, &rows, zeros.clone());
+    wrong(&compressed("mxfp8-quantized", ""), &fp8, &bytes, zeros);
+    wrong(&compressed("mxfp8-quantized", ""), &fp8, &bytes, global);
+    let modelopt = r#"{"quantization_config":{"quant_method":"modelopt","quant_algo":"FP8"}}"#;
+    let one: Tensor<'_> = ("m.up.weight_scale", Float32, &[], f32s(&[1.0]));
+    wrong(modelopt, &fp8, &one, ("m.up.weight_scale_2", Float32, &[], f32s(&[2.0])));
 }

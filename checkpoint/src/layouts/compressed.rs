@@ -20,6 +20,8 @@ struct Format {
     dtypes: &'static [DType],
     /// Whether scales are powers of two.
     powers: bool,
+    /// Whether a tensor states the shape.
+    states_shape: bool,
     build: fn(&Part<'_>) -> Result<Coding>,
 }
 
@@ -30,6 +32,7 @@ const FORMATS: &[Format] = &[
         codes: "weight_packed",
         dtypes: &[UInt8],
         powers: false,
+        states_shape: false,
         build: nvfp4,
     },
     Format {
@@ -37,6 +40,7 @@ const FORMATS: &[Format] = &[
         codes: "weight_packed",
         dtypes: &[UInt8],
         powers: true,
+        states_shape: false,
         build: mxfp4,
     },
     Format {
@@ -44,19 +48,58 @@ const FORMATS: &[Format] = &[
         codes: "weight_packed",
         dtypes: &[UInt8],
         powers: true,
+        states_shape: false,
         build: mxfp6,
     },
-    Format { name: "pack-quantized", codes: "weight_packed", dtypes: &[Int32], powers: false, build: pack },
-    Format { name: "mxfp8-quantized", codes: "weight", dtypes: &[Float8E4M3FN], powers: true, build: mxfp8 },
-    Format { name: "float-quantized", codes: "weight", dtypes: FP8, powers: false, build: float },
-    Format { name: "int-quantized", codes: "weight", dtypes: &[Int8], powers: false, build: int },
-    Format { name: "naive-quantized", codes: "weight", dtypes: FP8, powers: false, build: float },
-    Format { name: "naive-quantized", codes: "weight", dtypes: &[Int8], powers: false, build: int },
+    Format {
+        name: "pack-quantized",
+        codes: "weight_packed",
+        dtypes: &[Int32],
+        powers: false,
+        states_shape: true,
+        build: pack,
+    },
+    Format {
+        name: "mxfp8-quantized",
+        codes: "weight",
+        dtypes: &[Float8E4M3FN],
+        powers: true,
+        states_shape: false,
+        build: mxfp8,
+    },
+    Format {
+        name: "float-quantized",
+        codes: "weight",
+        dtypes: FP8,
+        powers: false,
+        states_shape: false,
+        build: float,
+    },
+    Format {
+        name: "int-quantized",
+        codes: "weight",
+        dtypes: &[Int8],
+        powers: false,
+        states_shape: false,
+        build: int,
+    },
+    Format {
+        name: "naive-quantized",
+        codes: "weight",
+        dtypes: FP8,
+        powers: false,
+        states_shape: false,
+        build: float,
+    },
+    Format {
+        name: "naive-quantized",
+        codes: "weight",
+        dtypes: &[Int8],
+        powers: false,
+        states_shape: false,
+        build: int,
+    },
 ];
-
-/// The ends of the names of tensors beside the codes.
-const COMPANIONS: [&str; 5] =
-    ["weight_scale", "weight_global_scale", "weight_zero_point", "weight_shape", "weight_g_idx"];
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let Some(method) = of.method() else {
@@ -190,7 +233,10 @@ impl Method for Compressed {
             )
         };
         let coding = (format.build)(&Part { of, module, codes, weights })?;
-        let companions = COMPANIONS.iter().filter_map(|end| of.find(&format!("{module}.{end}"))).collect();
+        let mut companions = coding.companions();
+        if format.states_shape {
+            companions.extend(of.find(&format!("{module}.weight_shape")));
+        }
         Ok(Some(Weight { name: format!("{module}.weight"), module: module.to_owned(), coding, companions }))
     }
 }

@@ -45,9 +45,6 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm { name: "MXFP4", dtype: UInt8, build: |of, codes, scale, _| packed(of, codes, scale, 32) },
 ];
 
-/// The ends of the names of tensors beside the codes.
-const COMPANIONS: [&str; 2] = ["weight_scale", "weight_scale_2"];
-
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let named = ["modelopt", "modelopt_fp4", "modelopt_fp8", "modelopt_mixed", "modelopt_mxfp8"];
     let Some(config) = of.config().filter(|_| of.method().is_some_and(|method| named.contains(&&*method)))
@@ -112,7 +109,7 @@ impl Method for ModelOpt {
         }
         let scale = of.need(&format!("{module}.weight_scale"), codes)?;
         let coding = (algorithm.build)(of, codes, scale, module)?;
-        let companions = COMPANIONS.iter().filter_map(|end| of.find(&format!("{module}.{end}"))).collect();
+        let companions = coding.companions();
         Ok(Some(Weight { name: name.clone(), module: module.to_owned(), coding, companions }))
     }
 }
