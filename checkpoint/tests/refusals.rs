@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use lanecast::DType::{self, Float8E4M3FN, Float32, Int8, Int32, UInt8};
+use lanecast::DType::{self, Float8E4M3FN, Float32, Int8, Int32, Int64, UInt8};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
 use tempfile::TempDir;
@@ -149,4 +149,39 @@ fn companions_of_other_formats_are_leftovers() {
     let modelopt = r#"{"quantization_config":{"quant_method":"modelopt","quant_algo":"FP8"}}"#;
     let one: Tensor<'_> = ("m.up.weight_scale", Float32, &[], f32s(&[1.0]));
     wrong(modelopt, &fp8, &one, ("m.up.weight_scale_2", Float32, &[], f32s(&[2.0])));
+}
+
+/// Groups of any order need the tensor that lists them.
+#[test]
+fn ordered_groups_need_their_list() {
+    let gptq = |ordered: bool| {
+        format!(
+            r#"{{"quantization_config":{{"quant_method":"gptq","bits":8,"group_size":4,"desc_act":{ordered}}}}}"#
+        )
+    };
+    let tensors: [Tensor<'_>; 3] = [
+        ("m.up.qweight", Int32, &[2, 4], vec![1; 32]),
+        ("m.up.qzeros", Int32, &[2, 1], vec![1; 8]),
+        ("m.up.scales", Float32, &[2, 4], f32s(&[1.0; 8])),
+    ];
+    assert!(Checkpoint::open(folder(&gptq(false), &tensors).path()).is_ok());
+    says(folder(&gptq(true), &tensors).path(), &["m.up.qweight", "m.up.g_idx", "missing"]);
+
+    let pack = |order: &str| {
+        let weights =
+            format!(r#""num_bits":8,"type":"int","strategy":"group","group_size":4,"actorder":{order}"#);
+        compressed("pack-quantized", &weights)
+    };
+    let shape = [2_i64, 8].iter().flat_map(|n| n.to_le_bytes()).collect();
+    let tensors: [Tensor<'_>; 3] = [
+        ("m.up.weight_packed", Int32, &[2, 2], vec![1; 16]),
+        ("m.up.weight_scale", Float32, &[2, 2], f32s(&[1.0; 4])),
+        ("m.up.weight_shape", Int64, &[2], shape),
+    ];
+    for order in ["null", "\"static\"", "\"weight\"", "false"] {
+        assert!(Checkpoint::open(folder(&pack(order), &tensors).path()).is_ok(), "{order}");
+    }
+    for order in ["\"group\"", "true"] {
+        says(folder(&pack(order), &tensors).path(), &["m.up.weight_packed", "m.up.weight_g_idx", "missing"]);
+    }
 }

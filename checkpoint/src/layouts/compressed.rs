@@ -370,10 +370,15 @@ fn pack(part: &Part<'_>) -> Result<Coding> {
         // Codes are stored with this offset, and so are zero points.
         None => Zeros::Constant(1 << (bits - 1)),
     };
-    let groups = part.beside("weight_g_idx").map(|id| (id, Axis::Columns));
-    if let Some((id, _)) = groups {
+    // The other orders, "static" and "weight", leave the groups in the order of the columns.
+    let ordered = part.weights.get("actorder").is_some_and(|order| {
+        order == &Value::Bool(true) || order.as_str().is_some_and(|order| order.eq_ignore_ascii_case("group"))
+    });
+    let groups = if ordered { Some(part.need("weight_g_idx")?) } else { part.beside("weight_g_idx") };
+    if let Some(id) = groups {
         of.expect(id, &[Int32])?;
     }
+    let groups = groups.map(|id| (id, Axis::Columns));
     let coding = Coding::packed(part.codes, Codes::Unsigned, Packing::rows(bits, 4 * words), &shape);
     Ok(Coding { scales: Some(scales), zeros, groups, ..coding })
 }
