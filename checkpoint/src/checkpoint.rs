@@ -246,13 +246,7 @@ impl Checkpoint {
                 }
                 self.check_plain(tensor, &context, method.as_ref(), &mut warnings)?;
             }
-            let padded = |weight: &&Weight| {
-                weight.coding.scales.as_ref().is_some_and(|scales| scales.swizzled.is_some())
-            };
-            match weights.iter().flatten().filter(padded).count() {
-                0 => {}
-                n => warnings.push(format!("{n} weights may have columns of padding, up to a multiple of 16 or 32: only the model knows their columns")),
-            }
+            warnings.extend(self.padding(&weights));
             let layout = if weights.iter().any(Option::is_some) { method.name() } else { "plain" };
             (weights, used, layout, warnings)
         };
@@ -276,6 +270,24 @@ impl Checkpoint {
             }
         }
         Ok(())
+    }
+
+    /// A warning about weights whose shape only the model knows: the first one, and how many there are.
+    fn padding(&self, weights: &[Option<Weight>]) -> Option<String> {
+        let padded =
+            |weight: &&Weight| weight.coding.scales.as_ref().is_some_and(|scales| scales.swizzled.is_some());
+        let first = weights.iter().flatten().find(padded)?;
+        let (coding, n) = (&first.coding, weights.iter().flatten().filter(padded).count());
+        let tensor = &self.source.tensors[coding.codes];
+        let bias = self.source.names.contains_key(&format!("{}.bias", first.module));
+        Some(format!(
+            "{}, tensor \"{}\": the {}{} columns may end with padding, up to a multiple of 16 or 32: only the model knows its shape ({n} such {})",
+            self.source.files[tensor.file].path.display(),
+            tensor.name,
+            if bias { String::new() } else { format!("{} rows and ", coding.rows) },
+            coding.cols,
+            if n == 1 { "weight" } else { "weights" },
+        ))
     }
 
     /// Fails if a tensor that belongs to no weight means something only beside codes.

@@ -185,3 +185,29 @@ fn ordered_groups_need_their_list() {
         says(folder(&pack(order), &tensors).path(), &["m.up.weight_packed", "m.up.weight_g_idx", "missing"]);
     }
 }
+
+/// A bias says how many rows of a padded weight there are, if they are padded to that many.
+#[test]
+fn a_bias_cuts_only_padding() {
+    let nvfp4 = |rows: u64| {
+        let text = br#"{"format":"nvfp4"}"#;
+        let bias: Tensor<'_> = ("m.up.bias", Float32, &[20], vec![0; 80]);
+        let tensors: [(&str, DType, Vec<u64>, Vec<u8>); 4] = [
+            ("m.up.weight", UInt8, vec![rows, 8], vec![0x22; 8 * rows as usize]),
+            ("m.up.comfy_quant", UInt8, vec![text.len() as u64], text.to_vec()),
+            ("m.up.weight_scale", Float8E4M3FN, vec![128, 4], vec![0x38; 512]),
+            ("m.up.weight_scale_2", Float32, vec![], f32s(&[1.0])),
+        ];
+        let tensors =
+            tensors.iter().map(|(name, dtype, shape, data)| (*name, *dtype, &shape[..], data.clone()));
+        folder("{}", &tensors.chain([bias]).collect::<Vec<_>>())
+    };
+    let padded = nvfp4(32);
+    let checkpoint = Checkpoint::open(padded.path()).expect("a checkpoint");
+    assert_eq!(checkpoint.find("m.up.weight").expect("a weight").shape, [20, 16]);
+    let warning = &checkpoint.warnings()[0];
+    assert!(warning.contains("m.up.weight") && warning.contains("16 columns"), "{warning}");
+    for rows in [16, 48, 128] {
+        says(nvfp4(rows).path(), &["m.up.bias", "[20]", "m.up.weight", &format!("{rows} rows")]);
+    }
+}

@@ -143,7 +143,7 @@ fn nvfp4(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)>
         factor: Factor::Times(global),
         ..coding
     };
-    Ok((cut(of, coding, module), vec![scale, global]))
+    Ok((cut(of, coding, module, 16)?, vec![scale, global]))
 }
 
 fn mxfp8(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
@@ -153,7 +153,7 @@ fn mxfp8(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)>
     of.expect(scale, &[Float8E8M0FNU, UInt8])?;
     let scales = Scales { zero_is_zero: true, ..swizzled(of, scale, shape, 32)? };
     let coding = Coding { scales: Some(scales), ..Coding::plain(codes, Codes::Float(Float8E4M3FN), &shape) };
-    Ok((cut(of, coding, module), vec![scale]))
+    Ok((cut(of, coding, module, 32)?, vec![scale]))
 }
 
 /// Scales in tiles of 128 rows by 4 columns, for each `group` elements of a row.
@@ -171,14 +171,23 @@ fn swizzled(of: &Context<'_>, scale: Id, [rows, cols]: [usize; 2], group: usize)
     Ok(Scales { data, block: [1, group], grid, swizzled: Some(want[1]), zero_is_zero: false })
 }
 
-/// The rows of a padded weight that its bias has an element for. Padded columns are known only to the model.
-fn cut(of: &Context<'_>, coding: Coding, module: &str) -> Coding {
-    let bias = of.find(&format!("{module}.bias")).map(|id| of.shape(id));
-    match bias {
-        Some([rows]) if *rows < coding.rows && rows.next_multiple_of(16) <= coding.rows => {
+/// The rows of a padded weight that its bias has an element for. Rows are padded to a multiple of `pad`. Padded columns are known only to the
+/// model.
+fn cut(of: &Context<'_>, coding: Coding, module: &str, pad: usize) -> Result<Coding> {
+    let Some(bias) = of.find(&format!("{module}.bias")) else { return Ok(coding) };
+    match of.shape(bias) {
+        [rows] if *rows == coding.rows => Ok(coding),
+        [rows] if rows.checked_next_multiple_of(pad) == Some(coding.rows) => {
             let cut = [*rows, coding.cols];
-            Coding { elements: rows * coding.cols, shape: cut.to_vec(), cut: Some(cut), ..coding }
+            Ok(Coding { elements: rows * coding.cols, shape: cut.to_vec(), cut: Some(cut), ..coding })
         }
-        _ => coding,
+        shape => {
+            let codes = &of.tensor(coding.codes).name;
+            let what = format!(
+                "the bias has the shape {shape:?}, and \"{codes}\" has {} rows, padded to a multiple of {pad}",
+                coding.rows
+            );
+            Err(of.wrong(bias, what))
+        }
     }
 }
