@@ -302,13 +302,19 @@ impl Checkpoint {
             Some(name) => format!("the layout {} (by \"{name}\" in the configuration)", method.name()),
             None => format!("the layout {} (by the tensors; no configuration names one)", method.name()),
         };
-        if TELLING.iter().any(|end| tensor.name.ends_with(end)) {
+        let dtype = tensor.dtype();
+        // Scales that are powers of two mean nothing alone.
+        let scale = dtype == Some(DType::Float8E8M0FNU);
+        if scale || TELLING.iter().chain(method.telling()).any(|end| tensor.name.ends_with(end)) {
             let what = format!("the tensor belongs to no weight of {layout}");
             return Err(invalid(what).tensor(&self.source, tensor));
         }
-        let dtype = tensor.dtype();
-        if dtype.is_some_and(|dtype| FP8.contains(&dtype)) && !method.allows_plain_fp8() {
-            let what = format!("the tensor has 8-bit floats without scales, and {layout} has none");
+        let narrow = dtype.is_some_and(|dtype| FP8.contains(&dtype) || dtype == DType::Float4E2M1FN);
+        if narrow && !method.allows_plain_fp8() {
+            let what = format!(
+                "the tensor has {}-bit floats without scales, and {layout} has none",
+                dtype.map_or(8, DType::bits)
+            );
             return Err(invalid(what).tensor(&self.source, tensor));
         }
         let whole = matches!(dtype, Some(DType::Int8 | DType::UInt8 | DType::UInt32 | DType::Int32));

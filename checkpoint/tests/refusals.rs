@@ -2,7 +2,7 @@
 
 use std::{fs, path::Path};
 
-use lanecast::DType::{self, Float8E4M3FN, Float32, Int8, Int32, Int64, UInt8};
+use lanecast::DType::{self, Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Float32, Int8, Int32, Int64, UInt8};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
 use tempfile::TempDir;
@@ -210,4 +210,45 @@ fn a_bias_cuts_only_padding() {
     for rows in [16, 48, 128] {
         says(nvfp4(rows).path(), &["m.up.bias", "[20]", "m.up.weight", &format!("{rows} rows")]);
     }
+}
+
+/// Experts of DeepSeek V4 are 4-bit floats, whatever integers they are declared as.
+#[test]
+fn experts_of_4_bits_have_three_dtypes() {
+    let scale: Tensor<'_> = ("m.up.scale", Float8E8M0FNU, &[1, 2], vec![128, 126]);
+    let experts = |dtype, cols: u64| {
+        let codes: Tensor<'_> = ("m.up.weight", dtype, &[1, cols], vec![0x42; 32]);
+        let folder = folder(FP8, &[codes, scale.clone()]);
+        let checkpoint = Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((checkpoint.layout(), checkpoint.tensors().len()), ("block fp8", 1));
+        let mut values = [0.0_f32; 64];
+        checkpoint.read("m.up.weight", &mut values).expect("values");
+        values
+    };
+    // 1 and 2, times 2 and 0.5.
+    let want: [f32; 64] = std::array::from_fn(|i| [1.0, 2.0][i % 2] * [2.0, 0.5][i / 32]);
+    assert_eq!([experts(Int8, 32), experts(UInt8, 32), experts(Float4E2M1FN, 64)], [want; 3]);
+
+    let bytes: Tensor<'_> = ("m.up.weight", UInt8, &[1, 4], vec![0x42; 4]);
+    let one: Tensor<'_> = ("m.up.scale", Float32, &[], f32s(&[1.0]));
+    says(folder(FP8, &[bytes, one]).path(), &["m.up.weight", "powers of two"]);
+}
+
+#[test]
+fn scales_and_codes_alone_are_leftovers() {
+    let weight: Tensor<'_> = ("m.up.weight", Float8E4M3FN, &[1, 32], vec![0x38; 32]);
+    let one: Tensor<'_> = ("m.up.weight_scale", Float32, &[], f32s(&[1.0]));
+    let wrong = |config: &str, tensor: Tensor<'_>, what: &str| {
+        let (name, tensors) = (tensor.0, [weight.clone(), one.clone(), tensor]);
+        let some = if config == FP8 { &tensors[..] } else { &tensors[2..] };
+        says(folder(config, some).path(), &[name, what]);
+    };
+    wrong(FP8, ("m.down.exponents", Float8E8M0FNU, &[1, 2], vec![127; 2]), "belongs to no weight");
+    wrong(FP8, ("m.down.codes", Float4E2M1FN, &[1, 4], vec![0; 2]), "need scales");
+    for (method, name) in [("gptq", "m.up.scales"), ("awq", "m.up.scales"), ("mxfp4", "m.up_scales")] {
+        let config = format!(r#"{{"quantization_config":{{"quant_method":"{method}"}}}}"#);
+        wrong(&config, (name, UInt8, &[2], vec![0; 2]), "belongs to no weight");
+    }
+    let gptq = r#"{"quantization_config":{"quant_method":"gptq"}}"#;
+    wrong(gptq, ("m.up.codes", Float4E2M1FN, &[1, 4], vec![0; 2]), "4-bit floats without scales");
 }

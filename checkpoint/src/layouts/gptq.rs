@@ -62,6 +62,10 @@ impl Method for Gptq {
         "GPTQ"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &[".scales"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let Some(module) = of.tensor(codes).name.strip_suffix(".qweight") else { return Ok(None) };
         let scales = of.need(&format!("{module}.scales"), codes)?;

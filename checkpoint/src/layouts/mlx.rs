@@ -46,6 +46,10 @@ impl Method for Mlx {
         "MLX"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &[".scales", ".qbiases"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let name = &of.tensor(codes).name;
         let Some(module) = name.strip_suffix(".weight").filter(|_| of.dtype(codes) == Some(UInt32)) else {

@@ -58,6 +58,11 @@ pub(crate) trait Method {
         false
     }
 
+    /// The ends of the names of its tensors that mean something only beside codes.
+    fn telling(&self) -> &'static [&'static str] {
+        &[]
+    }
+
     /// Tensors that belong to the checkpoint and to no weight.
     fn is_marker(&self, _tensor: &Stored) -> bool {
         false

@@ -23,6 +23,10 @@ impl Method for Mxfp4 {
         "MXFP4 of gpt-oss"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &["_scales", "_blocks"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let Some(name) = of.tensor(codes).name.strip_suffix("_blocks") else { return Ok(None) };
         of.expect(codes, &[UInt8])?;
