@@ -27,6 +27,11 @@ pub(crate) const SINGLE: &str = "model.safetensors";
 /// The most bytes of JSON that are read. An index has about a hundred bytes for each tensor.
 const LONGEST_JSON: u64 = 1 << 28;
 
+/// Folders that are no part of a model.
+pub(crate) const SKIPPED: &[&str] = &[".git", ".cache"];
+/// The most names of files in a warning.
+const NAMED: usize = 3;
+
 /// The elements of a stored tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Elements {
@@ -141,6 +146,30 @@ impl Source {
             for name in unindexed(path)? {
                 let path = resolve(&source.folder, &name)?;
                 source.add_safetensors(path, name)?;
+            }
+        }
+        if is_folder {
+            let mut others = Vec::new();
+            safetensors(path, "", &mut others)?;
+            others.retain(|name| {
+                let consolidated = name.starts_with("consolidated");
+                !consolidated && source.files.iter().all(|file| Path::new(&file.name) != Path::new(name))
+            });
+            others.sort();
+            if !others.is_empty() {
+                let what = format!(
+                    "{}: {} .safetensors files are neither read nor copied: {}{}",
+                    path.display(),
+                    others.len(),
+                    others
+                        .iter()
+                        .take(NAMED)
+                        .map(|name| format!("\"{name}\""))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                    if others.len() > NAMED { ", and others" } else { "" }
+                );
+                source.warnings.push(what);
             }
         }
         Ok(source)
@@ -281,17 +310,33 @@ pub(crate) fn parent(path: &Path) -> PathBuf {
     }
 }
 
-/// The files of a folder without an index.
-fn unindexed(folder: &Path) -> Result<Vec<String>> {
-    let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(folder);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        if let Ok(name) = entry.map_err(failed)?.file_name().into_string()
-            && name.ends_with(".safetensors")
-        {
-            names.push(name);
+/// Adds the `.safetensors` files of a folder and its subfolders, by their paths in `root`. `inner` is the path of the folder, with a slash at
+/// the end.
+fn safetensors(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> {
+    let folder = root.join(inner);
+    let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(&folder);
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = format!("{inner}{name}");
+        // Links to folders are not followed.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            if !SKIPPED.contains(&&*name) {
+                // The files of the checkpoint are not in a subfolder that cannot be listed.
+                let _ = safetensors(root, &format!("{path}/"), names);
+            }
+        } else if name.to_ascii_lowercase().ends_with(".safetensors") {
+            names.push(path);
         }
     }
+    Ok(())
+}
+
+/// The files of a folder without an index.
+fn unindexed(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    safetensors(folder, "", &mut names)?;
+    names.retain(|name| !name.contains('/') && name.ends_with(".safetensors"));
     if names.iter().any(|name| name == SINGLE) {
         return Ok(vec![SINGLE.to_owned()]);
     }
@@ -299,7 +344,24 @@ fn unindexed(folder: &Path) -> Result<Vec<String>> {
     if names.is_empty() {
         return Err(invalid("the folder has no .safetensors files").at_path(folder));
     }
+    for name in &names {
+        let Some((stem, width, of, count)) = numbered(name) else { continue };
+        let part = |i: usize| format!("{stem}-{i:0width$}-of-{of}.safetensors");
+        if let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part)) {
+            let what = format!("the folder has \"{name}\", one of {count} files, and not \"{missing}\"");
+            return Err(invalid(what).at_path(folder));
+        }
+    }
     Ok(names)
+}
+
+/// The parts of the name of one of several files, `model-00001-of-00003.safetensors`: the stem, the digits of the number of the file, and the
+/// count as text and number.
+fn numbered(name: &str) -> Option<(&str, usize, &str, usize)> {
+    let (rest, of) = name.strip_suffix(".safetensors")?.rsplit_once("-of-")?;
+    let (stem, number) = rest.rsplit_once('-')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(number) && digits(of)).then_some((stem, number.len(), of, of.parse().ok()?))
 }
 
 /// The path of a file that the checkpoint in `folder` names: inside the folder, or one link into the blob store of a hub cache.

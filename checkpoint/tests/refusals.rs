@@ -252,3 +252,32 @@ fn scales_and_codes_alone_are_leftovers() {
     let gptq = r#"{"quantization_config":{"quant_method":"gptq"}}"#;
     wrong(gptq, ("m.up.codes", Float4E2M1FN, &[1, 4], vec![0; 2]), "4-bit floats without scales");
 }
+
+/// Without an index, names of files say how many there are.
+#[test]
+fn all_files_of_a_numbered_checkpoint_are_needed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let shard = |name: &str| {
+        let tensor = format!("{name}.norm");
+        write(&folder.path().join(name), &[(&*tensor, Float32, &[1], f32s(&[1.0]))]);
+    };
+    shard("model-00001-of-000003.safetensors");
+    shard("model-00003-of-000003.safetensors");
+    says(folder.path(), &["model-00001-of-000003.safetensors", "\"model-00002-of-000003.safetensors\""]);
+    shard("model-00002-of-000003.safetensors");
+    let checkpoint = Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+    assert_eq!((checkpoint.tensors().len(), checkpoint.warnings().len()), (3, 0));
+}
+
+#[test]
+fn weights_that_are_not_read_are_a_warning() {
+    let folder = folder("{}", &[("m.norm", Float32, &[1], f32s(&[1.0]))]);
+    fs::create_dir(folder.path().join("sub")).expect("a folder");
+    for name in ["adapter.safetensors", "sub/model.safetensors", "consolidated.safetensors"] {
+        fs::write(folder.path().join(name), "x").expect("a file");
+    }
+    let checkpoint = Checkpoint::open(folder.path()).expect("a checkpoint");
+    let [warning] = checkpoint.warnings() else { panic!("{:?}", checkpoint.warnings()) };
+    assert!(warning.contains("2 .safetensors files"), "{warning}");
+    assert!(warning.contains("\"adapter.safetensors\", \"sub/model.safetensors\""), "{warning}");
+}

@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 use lanecast_files::{Error, Result};
 
 use super::{Job, make};
-use crate::{error::unsupported, source::resolve};
+use crate::{
+    error::unsupported,
+    source::{SKIPPED, resolve},
+};
 
 /// The ends of the names of weights, of downloads that did not end, and of indices of weights.
 const WEIGHTS: &[&str] = &[
@@ -22,9 +25,6 @@ const WEIGHTS: &[&str] = &[
 /// Files that describe the quantization, or are rewritten.
 const REPLACED: &[&str] =
     &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
-
-/// Folders that are no part of a model.
-const SKIPPED: &[&str] = &[".git", ".cache"];
 
 /// Copies what is in the folder of the checkpoint to the folder `to`.
 pub(super) fn copy(job: &mut Job<'_, '_>, to: &Path) -> Result<()> {
