@@ -131,7 +131,8 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// The same checkpoint, in which the codes of a scale that is NaN are NaN. Otherwise such a scale is an error.
+    /// The same checkpoint, in which scales, biases and tables may be NaN or infinite, and values are then what arithmetic makes of them.
+    /// Otherwise such numbers are an error.
     #[must_use]
     pub fn with_nan_allowed(self) -> Self {
         Self { allow_nan: true, ..self }
@@ -340,7 +341,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// [`Request`](crate::Error::Request) if there is no such tensor or the slice has another length; [`Format`](crate::Error::Format) if its
-    /// parts are damaged or a scale is NaN; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
+    /// parts are damaged or a scale is NaN or infinite; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
     pub fn read<T: Element>(&self, name: &str, out: &mut [T]) -> Result<()> {
         let to = T::DTYPE;
         self.check_len(name, out.len())?;

@@ -21,7 +21,7 @@ use lanecast_files::{Error, Result};
 use crate::{
     checkpoint::little,
     coding::{Along, Axis, Codes, Coding, Factor, ScaleData, Zeros},
-    error::{At, invalid, is_nan},
+    error::{At, invalid, not_finite},
     fast::Fast,
     source::{Source, Stored},
 };
@@ -102,6 +102,13 @@ impl<'a> Decoder<'a> {
             groups: Vec::new(),
             factor: None,
         };
+        if let (false, Codes::Table(values)) = (allow_nan, &coding.values)
+            && let Some((i, value)) = values.iter().enumerate().find(|(_, value)| !value.is_finite())
+        {
+            return Err(
+                not_finite(format!("entry {i} of the table of codes is {value}")).tensor(source, codes)
+            );
+        }
         decoder.read_factor()?;
         decoder.read_scales(allow_nan)?;
         Ok(decoder)
@@ -187,11 +194,13 @@ impl<'a> Decoder<'a> {
         let mut line = Line::default();
         for row in 0..coding.batches * rows {
             self.load(&mut line, row)?;
-            if let Some(col) = line.scales.iter().position(|scale| scale.is_nan()) {
-                let tensor = &self.source.tensors[stored];
-                return Err(
-                    is_nan(format!("the scale of block ({row}, {col}) is NaN")).tensor(self.source, tensor)
-                );
+            let biases = coding.biases.map(|id| ("bias", id, &line.biases));
+            for (what, id, values) in [("scale", stored, &line.scales)].into_iter().chain(biases) {
+                if let Some(col) = values.iter().position(|value| !value.is_finite()) {
+                    let value = values[col];
+                    return Err(not_finite(format!("the {what} of block ({row}, {col}) is {value}"))
+                        .tensor(self.source, &self.source.tensors[id]));
+                }
             }
         }
         Ok(())

@@ -32,14 +32,14 @@ use shards::Shard;
 pub struct Options {
     /// The dtype of decoded weights: float16, bfloat16 or float32.
     pub to: DType,
-    /// Whether the codes of a scale that is NaN become NaN. Otherwise such a scale is an error.
+    /// Whether scales, biases and tables may be NaN or infinite. Otherwise such numbers are an error.
     pub allow_nan: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
 }
 
 impl Options {
-    /// Decodes to `to`, and refuses scales that are NaN and outputs that exist.
+    /// Decodes to `to`, and refuses scales that are not finite and outputs that exist.
     pub fn to(to: DType) -> Self {
         Self { to, allow_nan: false, replace: false }
     }

@@ -102,3 +102,35 @@ fn damaged_files_are_refused() {
         assert!(error.contains("a.gguf") && error.contains("norm.weight"), "{error}");
     }
 }
+
+/// Scales of blocks that make NaN, and scales of tensors that are no factor.
+#[test]
+fn scales_that_are_not_finite_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.gguf");
+    // Blocks of Q8_0: a float16 and 32 codes.
+    for scale in [0x7C00_u16, 0x7E00] {
+        let block = [&scale.to_le_bytes()[..], &[0; 32]].concat();
+        let good = [&0x3C00_u16.to_le_bytes()[..], &[1; 32]].concat();
+        fs::write(&path, file(1, &[("norm.weight", &[64], 8, [good, block].concat())])).expect("a file");
+        let error = error(&path);
+        assert!(
+            ["a.gguf", "norm.weight", "element 32", "NaN"].iter().all(|part| error.contains(part)),
+            "{error}"
+        );
+        let checkpoint = Checkpoint::open(&path).expect("a checkpoint").with_nan_allowed();
+        let mut values = [0.0_f32; 64];
+        checkpoint.read("norm.weight", &mut values).expect("values");
+        assert!(
+            values[..32].iter().all(|value| *value == 1.0) && values[32..].iter().all(|value| value.is_nan())
+        );
+    }
+    for scale in [f32::NAN, f32::INFINITY, 0.0, -1.0] {
+        let block = [vec![0x40; 4], vec![0x22; 32]].concat();
+        let tensors: [(&str, &[u64], u32, Vec<u8>); 2] =
+            [("a.weight", &[64, 1], 40, block), ("a.scale", &[1], 0, floats(&[scale]))];
+        fs::write(&path, file(1, &tensors)).expect("a file");
+        let error = error(&path);
+        assert!(error.contains("a.scale") && error.contains("positive and finite"), "{error}");
+    }
+}

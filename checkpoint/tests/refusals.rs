@@ -2,7 +2,9 @@
 
 use std::{fs, path::Path};
 
-use lanecast::DType::{self, Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Float32, Int8, Int32, Int64, UInt8};
+use lanecast::DType::{
+    self, Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Float32, Int8, Int32, Int64, UInt8, UInt32,
+};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
 use tempfile::TempDir;
@@ -280,4 +282,35 @@ fn weights_that_are_not_read_are_a_warning() {
     let [warning] = checkpoint.warnings() else { panic!("{:?}", checkpoint.warnings()) };
     assert!(warning.contains("2 .safetensors files"), "{warning}");
     assert!(warning.contains("\"adapter.safetensors\", \"sub/model.safetensors\""), "{warning}");
+}
+
+#[test]
+fn values_are_made_of_finite_numbers() {
+    let check = |config: &str, tensors: &[Tensor<'_>], parts: &[&str]| {
+        let folder = folder(config, tensors);
+        says(folder.path(), parts);
+        let allowed = Checkpoint::open(folder.path()).expect("a checkpoint").with_nan_allowed();
+        allowed.decode("m.up.weight", Float32, &mut |_| Ok(())).expect("values");
+    };
+    let codes: Tensor<'_> = ("m.up.weight", Float8E4M3FN, &[1, 4], vec![0; 4]);
+    for (value, text) in [(f32::INFINITY, "inf"), (f32::NAN, "NaN")] {
+        let scale: Tensor<'_> = ("m.up.weight_scale", Float32, &[], f32s(&[value]));
+        check(FP8, &[codes.clone(), scale], &["m.up.weight_scale", "(0, 0)", text]);
+        let mlx: [Tensor<'_>; 3] = [
+            ("m.up.weight", UInt32, &[1, 8], vec![1; 32]),
+            ("m.up.scales", Float32, &[1, 1], f32s(&[1.0])),
+            ("m.up.biases", Float32, &[1, 1], f32s(&[value])),
+        ];
+        check(r#"{"quantization":{"group_size":32,"bits":8}}"#, &mlx, &["m.up.biases", "bias", text]);
+        let state = br#"{"quant_type":"nf4","blocksize":64,"shape":[1,4]}"#;
+        let mut map = [0.5; 16];
+        map[3] = value;
+        let nf4: [Tensor<'_>; 4] = [
+            ("m.up.weight", UInt8, &[2, 1], vec![0x33; 2]),
+            ("m.up.weight.absmax", Float32, &[1], f32s(&[1.0])),
+            ("m.up.weight.quant_map", Float32, &[16], f32s(&map)),
+            ("m.up.weight.quant_state.bitsandbytes__nf4", UInt8, &[state.len() as u64], state.to_vec()),
+        ];
+        check("{}", &nf4, &["m.up.weight", "entry 3", text]);
+    }
 }
