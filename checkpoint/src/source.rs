@@ -270,6 +270,10 @@ impl Source {
     }
 
     fn add(&mut self, tensor: Stored) -> Result<()> {
+        if !is_addressable(&tensor.shape) {
+            let what = format!("the axes {:?} are larger than memory could hold", tensor.shape);
+            return Err(unsupported(what).tensor(self, &tensor));
+        }
         if let Some(other) = self.names.insert(tensor.name.clone(), self.tensors.len()) {
             let other = &self.files[self.tensors[other].file].name;
             return Err(invalid(format!("\"{other}\" has a tensor of the same name")).tensor(self, &tensor));
@@ -300,6 +304,13 @@ impl Source {
         self.read(tensor, 0, &mut bytes)?;
         Ok(bytes)
     }
+}
+
+/// Whether the axes of a tensor, an empty one's zeros taken as 1, are so small that no size that derives from them overflows: an element has
+/// at most 32 codes, and a value at most 8 bytes.
+pub(crate) fn is_addressable(shape: &[usize]) -> bool {
+    let n = shape.iter().try_fold(1_usize, |n, axis| n.checked_mul((*axis).max(1)));
+    n.is_some_and(|n| n <= isize::MAX as usize / 256)
 }
 
 /// The folder of a file.

@@ -10,12 +10,12 @@ fn text(text: &str) -> Vec<u8> {
 }
 
 /// A file with these tensors (name, axes from the fastest, number of the type, bytes), as one of `parts`.
-fn file(parts: u16, tensors: &[(&str, &[u64], u32, Vec<u8>)]) -> Vec<u8> {
+fn file(parts: u32, tensors: &[(&str, &[u64], u32, Vec<u8>)]) -> Vec<u8> {
     let mut out = b"GGUF".to_vec();
     out.extend(3_u32.to_le_bytes());
     out.extend([tensors.len() as u64, 3].iter().flat_map(|n| n.to_le_bytes()));
     // A number, a float, a list of texts.
-    out.extend([text("split.count"), 2_u32.to_le_bytes().to_vec(), parts.to_le_bytes().to_vec()].concat());
+    out.extend([text("split.count"), 4_u32.to_le_bytes().to_vec(), parts.to_le_bytes().to_vec()].concat());
     out.extend([text("a.float"), 6_u32.to_le_bytes().to_vec(), 0.1_f32.to_le_bytes().to_vec()].concat());
     let list = [8_u32.to_le_bytes().to_vec(), 2_u64.to_le_bytes().to_vec(), text("x"), text("y")].concat();
     out.extend([text("a.list"), 9_u32.to_le_bytes().to_vec(), list].concat());
@@ -133,4 +133,14 @@ fn scales_that_are_not_finite_are_refused() {
         let error = error(&path);
         assert!(error.contains("a.scale") && error.contains("positive and finite"), "{error}");
     }
+}
+
+/// A number of parts that no writer has, whose names would fill the memory.
+#[test]
+fn models_have_at_most_65535_parts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("m-00001-of-4294967295.gguf");
+    fs::write(&path, file(u32::MAX, &[("norm.weight", &[1], 0, floats(&[1.0]))])).expect("a file");
+    let error = error(&path);
+    assert!(error.contains("65535") && error.contains("split.count"), "{error}");
 }

@@ -28,7 +28,7 @@ use serde_json::Value;
 use crate::{
     coding::{Coding, Id, ScaleData, Scales},
     error::{At, invalid, unsupported},
-    source::{Json, Source, Stored},
+    source::{Json, Source, Stored, is_addressable},
 };
 
 pub(crate) use comfy::METADATA as COMFY_METADATA;
@@ -106,6 +106,12 @@ pub(crate) fn recognise(of: &Context<'_>) -> Result<Box<dyn Method>> {
 /// The weight whose codes are in this tensor, if the tensor has codes and the configuration does not say that its module has none.
 pub(crate) fn resolve(method: &dyn Method, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
     let weight = method.resolve(of, codes)?;
+    if let Some(Weight { coding, .. }) = &weight
+        && !is_addressable(&coding.shape)
+    {
+        let what = format!("the axes {:?} of the weight are larger than memory could hold", coding.shape);
+        return Err(of.wrong(codes, what));
+    }
     if let Some(Weight { module, .. }) = &weight
         && of.skipped.contains(module.as_str())
     {
