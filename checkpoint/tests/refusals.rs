@@ -314,3 +314,31 @@ fn values_are_made_of_finite_numbers() {
         check("{}", &nf4, &["m.up.weight", "entry 3", text]);
     }
 }
+
+/// A transposed companion has as many bytes.
+#[test]
+fn companions_have_the_right_shape() {
+    let gptq = r#"{"quantization_config":{"quant_method":"gptq","bits":8,"group_size":4}}"#;
+    let part = |zeros: &'static [u64], groups: &'static [u64]| -> [Tensor<'static>; 4] {
+        [
+            ("m.up.qweight", Int32, &[2, 12], vec![1; 96]),
+            ("m.up.qzeros", Int32, zeros, vec![1; 24]),
+            ("m.up.scales", Float32, &[2, 12], f32s(&[1.0; 24])),
+            ("m.up.g_idx", Int32, groups, vec![0; 32]),
+        ]
+    };
+    assert!(Checkpoint::open(folder(gptq, &part(&[2, 3], &[8, 1])).path()).is_ok());
+    says(folder(gptq, &part(&[3, 2], &[8])).path(), &["m.up.qzeros", "[3, 2]", "[2, 3]", "m.up.qweight"]);
+    says(folder(gptq, &part(&[2, 3], &[2, 4])).path(), &["m.up.g_idx", "[2, 4]", "[8]"]);
+
+    let int8 = compressed("int-quantized", r#""strategy":"group","group_size":4"#);
+    let part = |zeros: &'static [u64]| -> [Tensor<'static>; 3] {
+        [
+            ("m.up.weight", Int8, &[2, 12], vec![1; 24]),
+            ("m.up.weight_scale", Float32, &[2, 3], f32s(&[1.0; 6])),
+            ("m.up.weight_zero_point", Int8, zeros, vec![1; 6]),
+        ]
+    };
+    assert!(Checkpoint::open(folder(&int8, &part(&[2, 3])).path()).is_ok());
+    says(folder(&int8, &part(&[3, 2])).path(), &["m.up.weight_zero_point", "[3, 2]", "[2, 3]"]);
+}

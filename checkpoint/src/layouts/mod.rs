@@ -26,7 +26,7 @@ use lanecast_files::{Error, Result};
 use serde_json::Value;
 
 use crate::{
-    coding::{Coding, Id, ScaleData, Scales},
+    coding::{Axis, Coding, Id, ScaleData, Scales, Zeros},
     error::{At, invalid, unsupported},
     source::{Json, Source, Stored, is_addressable},
 };
@@ -112,12 +112,48 @@ pub(crate) fn resolve(method: &dyn Method, of: &Context<'_>, codes: Id) -> Resul
         let what = format!("the axes {:?} of the weight are larger than memory could hold", coding.shape);
         return Err(of.wrong(codes, what));
     }
+    if let Some(Weight { coding, .. }) = &weight {
+        check_companions(of, coding)?;
+    }
     if let Some(Weight { module, .. }) = &weight
         && of.skipped.contains(module.as_str())
     {
         return Err(of.disagree(codes, format!("that \"{module}\" is not quantized")));
     }
     Ok(weight)
+}
+
+/// Fails if zero points or groups have another shape than the coding needs, such as the transposed one, which has as many bytes.
+fn check_companions(of: &Context<'_>, coding: &Coding) -> Result<()> {
+    let leading = &coding.shape[..coding.shape.len().saturating_sub(2)];
+    let rows = coding.scales.as_ref().map_or(0, |scales| scales.grid[0]);
+    let zeros = match coding.zeros {
+        Zeros::Tensor { id, packing, .. } => {
+            let size = of.dtype(id).map_or(1, DType::size);
+            Some((id, [leading, &[packing.stored_rows(rows), packing.pitch / size]].concat()))
+        }
+        Zeros::None | Zeros::Constant(_) => None,
+    };
+    let groups = coding.groups.map(|(id, axis)| match axis {
+        Axis::Rows => (id, vec![coding.rows]),
+        Axis::Columns => (id, vec![coding.cols]),
+    });
+    for (id, want) in zeros.into_iter().chain(groups) {
+        if significant(of.shape(id)) != significant(&want) {
+            let (codes, shape) = (&of.tensor(coding.codes).name, &coding.shape);
+            let what = format!(
+                "the tensor has the shape {:?}, and the codes \"{codes}\" of a weight {shape:?} need {want:?}",
+                of.shape(id)
+            );
+            return Err(of.wrong(id, what));
+        }
+    }
+    Ok(())
+}
+
+/// The axes of a shape that matter: those of length 1 are left out by some writers, and added by others.
+fn significant(shape: &[usize]) -> Vec<usize> {
+    shape.iter().copied().filter(|n| *n != 1).collect()
 }
 
 /// What the layouts read: the tensors and the configuration.
@@ -258,8 +294,6 @@ impl<'a> Context<'a> {
             if block_cols == 0 { cols } else { block_cols }.max(1),
         ];
         let grid = [rows.div_ceil(block[0]), cols.div_ceil(block[1])];
-        // Axes of length 1 are left out by some writers, and added by others.
-        let significant = |shape: &[usize]| shape.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
         let want = [leading, &grid].concat();
         let have = self.shape(id);
         if significant(have) != significant(&want) {
