@@ -24,6 +24,7 @@ use crate::{
     error::{At, invalid, not_finite},
     fast::Fast,
     source::{Source, Stored},
+    unpack::swizzle,
 };
 
 /// Elements that are decoded at once.
@@ -458,11 +459,6 @@ impl Emit<'_, '_> {
         self.plan.run(&values[..n], BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
         (self.sink)(&self.out)
     }
-}
-
-/// The place of a scale in tiles of 128 rows by 4 columns; `cols` is the number of stored columns, a multiple of 4.
-fn swizzle(row: usize, col: usize, cols: usize) -> usize {
-    ((row / 128) * (cols / 4) + col / 4) * 512 + (row % 32) * 16 + (row % 128) / 32 * 4 + col % 4
 }
 
 fn sign_extend(field: u8, bits: u32) -> i8 {

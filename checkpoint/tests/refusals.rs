@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use lanecast::DType::{
-    self, Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Float32, Int8, Int32, Int64, UInt8, UInt32,
+    self, Float4E2M1FN, Float8E4M3FN, Float8E5M2, Float8E8M0FNU, Float32, Int8, Int32, Int64, UInt8, UInt32,
 };
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
@@ -341,4 +341,40 @@ fn companions_have_the_right_shape() {
     };
     assert!(Checkpoint::open(folder(&int8, &part(&[2, 3])).path()).is_ok());
     says(folder(&int8, &part(&[3, 2])).path(), &["m.up.weight_zero_point", "[3, 2]", "[2, 3]"]);
+}
+
+/// Bytes are powers of two only where the layout has such scales.
+#[test]
+fn scales_have_the_dtype_of_the_layout() {
+    let wrong = |config: &str, codes: &Tensor<'_>, dtype: DType, shape: &'static [u64], text: &str| {
+        let bytes = vec![0; shape.iter().product::<u64>() as usize * dtype.size()];
+        let scale: Tensor<'_> = ("m.up.weight_scale", dtype, shape, bytes);
+        says(folder(config, &[codes.clone(), scale]).path(), &["m.up.weight_scale", "must be", text]);
+    };
+    let fp8: Tensor<'_> = ("m.up.weight", Float8E4M3FN, &[2, 32], vec![0x38; 64]);
+    let bytes: Tensor<'_> = ("m.up.weight", UInt8, &[2, 16], vec![0x22; 32]);
+    let modelopt = |algo: &str| {
+        format!(r#"{{"quantization_config":{{"quant_method":"modelopt","quant_algo":"{algo}"}}}}"#)
+    };
+    wrong(&modelopt("FP8"), &fp8, UInt8, &[], "float32");
+    wrong(&modelopt("FP8_PER_CHANNEL_PER_TOKEN"), &fp8, UInt8, &[2], "float32");
+    wrong(&modelopt("FP8_PB_WO"), &fp8, Float8E8M0FNU, &[], "float32");
+    wrong(&modelopt("MXFP8"), &fp8, Float32, &[2, 1], "float8_e8m0fnu");
+    wrong(&modelopt("MXFP4"), &bytes, Float8E4M3FN, &[2, 1], "float8_e8m0fnu");
+    wrong(&compressed("float-quantized", r#""strategy":"channel""#), &fp8, UInt8, &[2, 1], "float32");
+
+    let text = br#"{"format":"float8_e4m3fn"}"#;
+    let comfy: Tensor<'_> = ("m.up.comfy_quant", UInt8, &[text.len() as u64], text.to_vec());
+    let one: Tensor<'_> = ("m.up.weight_scale", Float32, &[], f32s(&[1.0]));
+    let e5m2: Tensor<'_> = ("m.up.weight", Float8E5M2, &[1, 4], vec![0x38; 4]);
+    says(folder("{}", &[e5m2, comfy, one]).path(), &["m.up.weight", "must be float8_e4m3fn"]);
+
+    let nvfp4 = r#"{"_type":"NVFP4Tensor","_data":{"block_size":16},"_tensor_data_names":["qdata","scale"]}"#;
+    let metadata = [("tensor_names", r#"["m.up.weight"]"#), ("m.up.weight", nvfp4)]
+        .map(|(key, text)| (key.to_owned(), text.to_owned()));
+    let codes = NewTensor { name: "m.up._weight_qdata", dtype: UInt8, shape: &[2, 8], data: &[0; 16] };
+    let scale = NewTensor { name: "m.up._weight_scale", dtype: UInt8, shape: &[2, 1], data: &[0; 2] };
+    let folder = tempfile::tempdir().expect("a folder");
+    save(&folder.path().join("model.safetensors"), &[codes, scale], &metadata, false).expect("a file");
+    says(folder.path(), &["m.up._weight_scale", "must be float8_e4m3fn"]);
 }

@@ -6,7 +6,7 @@ use lanecast::DType::{
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, WIDE, Weight, number, targets::Target, text, texts};
+use super::{Context, FP8, Method, POWERS, WIDE, Weight, number, targets::Target, text, texts};
 use crate::{
     coding::{Axis, Codes, Coding, Factor, Id, Packing, Zeros},
     error::unsupported,
@@ -298,24 +298,25 @@ fn nvfp4(part: &Part<'_>) -> Result<Coding> {
 }
 
 fn mxfp4(part: &Part<'_>) -> Result<Coding> {
-    part.of.expect(part.need("weight_scale")?, &[UInt8, Float8E8M0FNU])?;
+    part.of.expect(part.need("weight_scale")?, POWERS)?;
     part.packed(Float4E2M1FN, 4, 32)
 }
 
 fn mxfp6(part: &Part<'_>) -> Result<Coding> {
-    part.of.expect(part.need("weight_scale")?, &[UInt8, Float8E8M0FNU])?;
+    part.of.expect(part.need("weight_scale")?, POWERS)?;
     part.packed(Float6E2M3FN, 6, 32)
 }
 
 fn mxfp8(part: &Part<'_>) -> Result<Coding> {
     let (scale, shape) = (part.need("weight_scale")?, part.of.shape(part.codes));
-    part.of.expect(scale, &[UInt8, Float8E8M0FNU])?;
+    part.of.expect(scale, POWERS)?;
     let coding = Coding::plain(part.codes, Codes::Float(Float8E4M3FN), shape);
     Ok(Coding { scales: Some(part.of.scales(scale, shape, [1, 32])?), ..coding })
 }
 
 fn float(part: &Part<'_>) -> Result<Coding> {
     let (scale, shape) = (part.need("weight_scale")?, part.of.shape(part.codes));
+    part.of.expect(scale, WIDE)?;
     let values = Codes::Float(part.of.dtype(part.codes).unwrap_or(Float8E4M3FN));
     let scales = part.of.scales(scale, shape, part.block(scale, shape))?;
     Ok(Coding { scales: Some(scales), ..Coding::plain(part.codes, values, shape) })

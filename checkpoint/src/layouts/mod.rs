@@ -339,6 +339,9 @@ const FP8: &[DType] = &[DType::Float8E4M3FN, DType::Float8E5M2, DType::Float8E4M
 /// Floats that scales are stored as, beside powers of two.
 const WIDE: &[DType] = &[DType::Float32, DType::Float16, DType::BFloat16];
 
+/// How scales that are powers of two are stored.
+const POWERS: &[DType] = &[DType::Float8E8M0FNU, DType::UInt8];
+
 /// An unsigned number of a configuration.
 fn number(of: &Value, key: &str) -> Option<usize> {
     of.get(key).and_then(Value::as_u64).and_then(|n| usize::try_from(n).ok())

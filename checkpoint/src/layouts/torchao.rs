@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use lanecast::DType::{Float4E2M1FN, Int8, UInt8};
+use lanecast::DType::{Float4E2M1FN, Float8E4M3FN, Int8, UInt8};
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, Weight, texts};
+use super::{Context, FP8, Method, POWERS, WIDE, Weight, texts};
 use crate::{
     coding::{Codes, Coding, Factor, Id, Packing, Zeros},
     error::unsupported,
@@ -136,6 +136,12 @@ impl Method for Torchao {
         };
         let factor = beside("per_tensor_scale");
         let kind = class.get("_type").and_then(Value::as_str).unwrap_or_default();
+        let dtypes = match kind {
+            "MXTensor" => POWERS,
+            "NVFP4Tensor" => &[Float8E4M3FN],
+            _ => WIDE,
+        };
+        of.expect(scale, dtypes)?;
         let coding = match kind {
             "Float8Tensor" => {
                 of.expect(codes, FP8)?;
