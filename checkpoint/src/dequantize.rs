@@ -156,6 +156,10 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         output.commit()?;
         return Ok(report);
     }
+    if names_file {
+        let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
+        return Err(request(what).at_path(dst));
+    }
     check_apart(&checkpoint.source.folder, dst, checkpoint.source.is_folder)?;
     if let ([shard], true) = (&mut shards[..], checkpoint.source.is_folder) {
         SINGLE.clone_into(&mut shard.name);

@@ -125,21 +125,26 @@ impl Source {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
+        // The configuration of another checkpoint says nothing about a GGUF file.
+        let is_gguf = !is_folder && is_gguf(path)?;
+        let json_beside = |name: &str| if is_gguf { Ok(None) } else { json(&folder, name) };
         let mut source = Self {
             is_folder,
             files: Vec::new(),
             tensors: Vec::new(),
             names: HashMap::new(),
             index: None,
-            config: json(&folder, "config.json")?,
-            hf_quant_config: json(&folder, "hf_quant_config.json")?,
-            quantize_config: json(&folder, "quantize_config.json")?,
+            config: json_beside("config.json")?,
+            hf_quant_config: json_beside("hf_quant_config.json")?,
+            quantize_config: json_beside("quantize_config.json")?,
             gguf: None,
             warnings: Vec::new(),
             folder,
         };
-        if !is_folder {
-            source.open_file(path)?;
+        if is_gguf {
+            source.open_gguf(path)?;
+        } else if !is_folder {
+            source.add_safetensors(path.to_owned(), file_name(path))?;
         } else if let Some(index) = json(path, INDEX)? {
             source.open_index(index)?;
         } else {
@@ -175,18 +180,10 @@ impl Source {
         Ok(source)
     }
 
-    fn open_file(&mut self, path: &Path) -> Result<()> {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut magic = [0; 4];
-        let failed = |e: &std::io::Error| Error::system("cannot open", e).at_path(path);
-        let read = File::open(path).map_err(|e| failed(&e))?.read(&mut magic).map_err(|e| failed(&e))?;
-        if read < 4 || magic != *gguf::MAGIC {
-            return self.add_safetensors(path.to_owned(), name);
-        }
-        // The configuration of another checkpoint says nothing about a GGUF file.
-        (self.config, self.hf_quant_config, self.quantize_config) = (None, None, None);
+    /// Adds a GGUF file, and the other parts of a split model.
+    fn open_gguf(&mut self, path: &Path) -> Result<()> {
         for path in gguf::parts(path)? {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = file_name(&path);
             let file = self.files.len();
             let read = gguf::read(&path).map_err(|e| e.in_path(&path))?;
             self.files.push(TensorsFile { path, name, metadata: Vec::new() });
@@ -304,6 +301,18 @@ impl Source {
         self.read(tensor, 0, &mut bytes)?;
         Ok(bytes)
     }
+}
+
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether a file begins as GGUF files do.
+fn is_gguf(path: &Path) -> Result<bool> {
+    let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(path);
+    let mut magic = Vec::new();
+    File::open(path).map_err(failed)?.take(4).read_to_end(&mut magic).map_err(failed)?;
+    Ok(magic == gguf::MAGIC)
 }
 
 /// Whether the axes of a tensor, an empty one's zeros taken as 1, are so small that no size that derives from them overflows: an element has

@@ -199,6 +199,9 @@ fn outputs_are_replaced_only_on_request() {
         assert!(matches!(dequantize(&src, &inside, &options, Callbacks::default()), Err(Error::Request(_))));
     }
     assert!(matches!(run(&src, &folder.path().join("x"), DType::Int8), Err(Error::Request(_))));
+    // A folder does not become a file.
+    let file = folder.path().join("x.safetensors");
+    assert!(matches!(run(&src, &file, Float32), Err(Error::Request(_))) && !file.exists());
     // The result has nothing to decode.
     assert!(matches!(run(&dst, &folder.path().join("x"), Float32), Err(Error::Request(_))));
     assert_eq!(names(folder.path()), ["dst", "src"]);

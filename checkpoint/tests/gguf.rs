@@ -144,3 +144,18 @@ fn models_have_at_most_65535_parts() {
     let error = error(&path);
     assert!(error.contains("65535") && error.contains("split.count"), "{error}");
 }
+
+/// What is beside the file belongs to another checkpoint, and the output is a folder.
+#[test]
+fn files_of_gguf_are_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.gguf");
+    let block = [vec![0x40; 4], vec![0x22; 32]].concat();
+    fs::write(&path, file(1, &[("a.weight", &[64, 1], 40, block)])).expect("a file");
+    fs::write(folder.path().join("config.json"), "{ no JSON").expect("a file");
+    assert!(Checkpoint::open(&path).is_ok());
+    let out = folder.path().join("out.safetensors");
+    let error = dequantize(&path, &out, &Options::to(BFloat16), Callbacks::default()).expect_err("a folder");
+    assert!(error.to_string().contains("must not end with .safetensors"), "{error}");
+    assert!(!out.exists());
+}

@@ -378,3 +378,25 @@ fn scales_have_the_dtype_of_the_layout() {
     save(&folder.path().join("model.safetensors"), &[codes, scale], &metadata, false).expect("a file");
     says(folder.path(), &["m.up._weight_scale", "must be float8_e4m3fn"]);
 }
+
+/// Without a configuration nothing says what the shapes imply but they.
+#[test]
+fn shapes_are_the_evidence_without_a_configuration() {
+    let tensors: [Tensor<'_>; 4] = [
+        ("m.up.qweight", Int32, &[2, 4], vec![1; 32]),
+        ("m.up.qzeros", Int32, &[1, 1], vec![1; 4]),
+        ("m.up.scales", Float32, &[1, 4], f32s(&[1.0; 4])),
+        ("m.up.g_idx", Int32, &[9], vec![0; 36]),
+    ];
+    let alone = folder("{}", &tensors);
+    says(alone.path(), &["the shapes of the tensors imply 7 bits", "m.up.qweight"]);
+    let mlx: [Tensor<'_>; 3] = [
+        ("m.up.weight", UInt32, &[1, 8], vec![1; 32]),
+        ("m.up.scales", Float32, &[1, 1], f32s(&[1.0])),
+        ("m.up.biases", Float32, &[1, 1], f32s(&[1.0])),
+    ];
+    let skipped = folder(r#"{"quantization":{"group_size":32,"bits":8,"m.up":false}}"#, &mlx);
+    says(skipped.path(), &["config.json says", "\"m.up\" is not quantized", "m.up.weight"]);
+    let gptq = folder(r#"{"quantization_config":{"quant_method":"gptq","bits":8}}"#, &tensors);
+    says(gptq.path(), &["config.json says 8 bits", "m.up.qweight"]);
+}

@@ -7,7 +7,7 @@ use lanecast::DType::{self, Float4E2M1FN, Float8E8M0FNU, Int8, UInt8};
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, Weight};
+use super::{Context, FP8, Method, WIDE, Weight};
 use crate::{
     coding::{Codes, Coding, Id, Packing},
     error::invalid,
@@ -82,6 +82,9 @@ impl Method for BlockFp8 {
             };
         };
         let powers = matches!(of.dtype(scale), Some(Float8E8M0FNU | UInt8));
+        if !powers {
+            of.expect(scale, WIDE)?;
+        }
         let stored = of.shape(codes);
         let coding = if experts.contains(&dtype) {
             let [leading @ .., last] = stored else { return Err(of.wrong(codes, "the codes have no axes")) };

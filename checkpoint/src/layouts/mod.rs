@@ -255,8 +255,12 @@ impl<'a> Context<'a> {
 
     /// The error of a configuration and tensors that say different things.
     fn disagree(&self, id: Id, config: impl std::fmt::Display) -> Error {
-        let (path, tensor) = (self.config_path().display(), self.tensor(id));
-        self.wrong(id, format!("{path} says {config}, and the tensor is {}", tensor.described()))
+        let evidence = match self.config {
+            Some((path, _)) => format!("{} says", path.display()),
+            None => "the shapes of the tensors imply".to_owned(),
+        };
+        let tensor = self.tensor(id).described();
+        self.wrong(id, format!("{evidence} {config}, and the tensor is {tensor}"))
     }
 
     /// Fails unless a tensor has one of these dtypes.
