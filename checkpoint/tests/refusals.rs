@@ -65,7 +65,10 @@ fn tensors_of_torchao_are_known_and_complete() {
     let names = r#""qdata","scale""#;
     let pre: Tensor<'_> = ("m.up._weight_act_pre_scale", Float32, &[2], f32s(&[2.0, 4.0]));
     let of = |name: &str| format!("{names},\"{name}\"");
-    says(torchao(&of("act_pre_scale"), "", &[pre.clone()]).path(), &["act_pre_scale", "m.up._weight_qdata"]);
+    says(
+        torchao(&of("act_pre_scale"), "", std::slice::from_ref(&pre)).path(),
+        &["act_pre_scale", "m.up._weight_qdata"],
+    );
     says(torchao(names, "", &[pre]).path(), &["act_pre_scale", "m.up._weight_qdata"]);
     says(torchao(&of("steps"), "", &[]).path(), &["\"steps\"", "m.up._weight_qdata"]);
     says(torchao(&of("zero_point"), "", &[]).path(), &["m.up._weight_zero_point", "missing"]);
