@@ -144,7 +144,12 @@ impl Source {
         if is_gguf {
             source.open_gguf(path)?;
         } else if !is_folder {
-            source.add_safetensors(path.to_owned(), file_name(path))?;
+            let name = file_name(path);
+            if let Some((.., count)) = numbered(&name).filter(|(.., count)| *count > 1) {
+                let what = format!("{}: only this file of {count} is read", path.display());
+                source.warnings.push(what);
+            }
+            source.add_safetensors(path.to_owned(), name)?;
         } else if let Some(index) = json(path, INDEX)? {
             source.open_index(index)?;
         } else {

@@ -269,6 +269,9 @@ fn all_files_of_a_numbered_checkpoint_are_needed() {
     shard("model-00001-of-000003.safetensors");
     shard("model-00003-of-000003.safetensors");
     says(folder.path(), &["model-00001-of-000003.safetensors", "\"model-00002-of-000003.safetensors\""]);
+    let one = Checkpoint::open(&folder.path().join("model-00003-of-000003.safetensors")).expect("a file");
+    assert_eq!((one.tensors().len(), one.warnings().len()), (1, 1));
+    assert!(one.warnings()[0].contains("only this file of 3"), "{}", one.warnings()[0]);
     shard("model-00002-of-000003.safetensors");
     let checkpoint = Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((checkpoint.tensors().len(), checkpoint.warnings().len()), (3, 0));
