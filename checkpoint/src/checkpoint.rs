@@ -9,29 +9,12 @@ use lanecast::{ByteOrder, Bytes, CastOptions, CastPlan, DType, Element, Encoding
 use lanecast_files::Result;
 
 use crate::{
+    activations,
     coding::{Coding, Id},
     error::{At, invalid, request, unsupported},
     layouts::{Context, Weight, recognise, resolve},
     source::{Elements, Source, Stored},
 };
-
-/// The ends of the names of tensors that only a runtime with quantized activations uses, beside a weight that was recognised.
-const ACTIVATIONS: &[&str] = &[
-    "input_scale",
-    "input_global_scale",
-    "input_zero_point",
-    "activation_scale",
-    "input_activation_scale",
-    "output_scale",
-    "output_activation_scale",
-    "qscale_act",
-    "k_scale",
-    "v_scale",
-    "q_scale",
-];
-
-/// The scales of attention, which are beside the module that has the projections.
-const ATTENTION: &[&str] = &[".k_scale", ".v_scale", ".q_scale", ".kv_scale", ".prob_output_scale"];
 
 /// The ends of the names of tensors that mean something only beside codes.
 const TELLING: &[&str] = &[
@@ -54,6 +37,8 @@ const TELLING: &[&str] = &[
     ".quant_map",
     ".SCB",
     "_qdata",
+    "_act_pre_scale",
+    "_per_tensor_scale",
     "input_scale",
     "input_global_scale",
     "qscale_weight",
@@ -146,7 +131,8 @@ impl Checkpoint {
         Ok(checkpoint)
     }
 
-    /// The same checkpoint, in which the codes of a scale that is NaN are NaN. Otherwise such a scale is an error.
+    /// The same checkpoint, in which scales, biases and tables may be NaN or infinite, and values are then what arithmetic makes of them.
+    /// Otherwise such numbers are an error.
     #[must_use]
     pub fn with_nan_allowed(self) -> Self {
         Self { allow_nan: true, ..self }
@@ -249,10 +235,10 @@ impl Checkpoint {
                 }
                 weights.push(weight);
             }
-            self.use_activations(&weights, &mut used);
             let mut warnings = method.warnings();
+            let kept = activations::drop_scales(&self.source, &weights, &mut used, &mut warnings);
             for (id, tensor) in self.source.tensors.iter().enumerate() {
-                if weights[id].is_some() || used.contains_key(&id) {
+                if weights[id].is_some() || used.contains_key(&id) || kept.contains(&id) {
                     continue;
                 }
                 if method.is_marker(tensor) {
@@ -261,13 +247,7 @@ impl Checkpoint {
                 }
                 self.check_plain(tensor, &context, method.as_ref(), &mut warnings)?;
             }
-            let padded = |weight: &&Weight| {
-                weight.coding.scales.as_ref().is_some_and(|scales| scales.swizzled.is_some())
-            };
-            match weights.iter().flatten().filter(padded).count() {
-                0 => {}
-                n => warnings.push(format!("{n} weights may have columns of padding, up to a multiple of 16 or 32: only the model knows their columns")),
-            }
+            warnings.extend(self.padding(&weights));
             let layout = if weights.iter().any(Option::is_some) { method.name() } else { "plain" };
             (weights, used, layout, warnings)
         };
@@ -293,28 +273,22 @@ impl Checkpoint {
         Ok(())
     }
 
-    /// Marks the tensors for quantized activations beside weights that were recognised.
-    fn use_activations(&self, weights: &[Option<Weight>], used: &mut HashMap<Id, Id>) {
-        let mut beside: HashSet<&str> = HashSet::new();
-        for (id, weight) in weights.iter().enumerate() {
-            let Some(weight) = weight else { continue };
-            for end in ACTIVATIONS {
-                if let Some(other) = self.source.names.get(&format!("{}.{end}", weight.module)) {
-                    used.entry(*other).or_insert(id);
-                }
-            }
-            // The layer: `a.0.attn` and `a.0` for `a.0.attn.q_proj`.
-            beside.extend(weight.module.rmatch_indices('.').take(2).map(|(end, _)| &weight.module[..end]));
-        }
-        for (id, tensor) in self.source.tensors.iter().enumerate() {
-            let module = ATTENTION.iter().find_map(|end| tensor.name.strip_suffix(end));
-            if module.is_some_and(|module| {
-                beside.contains(module)
-                    || module.rsplit_once('.').is_some_and(|(parent, _)| beside.contains(parent))
-            }) {
-                used.entry(id).or_insert(id);
-            }
-        }
+    /// A warning about weights whose shape only the model knows: the first one, and how many there are.
+    fn padding(&self, weights: &[Option<Weight>]) -> Option<String> {
+        let padded =
+            |weight: &&Weight| weight.coding.scales.as_ref().is_some_and(|scales| scales.swizzled.is_some());
+        let first = weights.iter().flatten().find(padded)?;
+        let (coding, n) = (&first.coding, weights.iter().flatten().filter(padded).count());
+        let tensor = &self.source.tensors[coding.codes];
+        let bias = self.source.names.contains_key(&format!("{}.bias", first.module));
+        Some(format!(
+            "{}, tensor \"{}\": the {}{} columns may end with padding, up to a multiple of 16 or 32: only the model knows its shape ({n} such {})",
+            self.source.files[tensor.file].path.display(),
+            tensor.name,
+            if bias { String::new() } else { format!("{} rows and ", coding.rows) },
+            coding.cols,
+            if n == 1 { "weight" } else { "weights" },
+        ))
     }
 
     /// Fails if a tensor that belongs to no weight means something only beside codes.
@@ -329,13 +303,19 @@ impl Checkpoint {
             Some(name) => format!("the layout {} (by \"{name}\" in the configuration)", method.name()),
             None => format!("the layout {} (by the tensors; no configuration names one)", method.name()),
         };
-        if TELLING.iter().any(|end| tensor.name.ends_with(end)) {
+        let dtype = tensor.dtype();
+        // Scales that are powers of two mean nothing alone.
+        let scale = dtype == Some(DType::Float8E8M0FNU);
+        if scale || TELLING.iter().chain(method.telling()).any(|end| tensor.name.ends_with(end)) {
             let what = format!("the tensor belongs to no weight of {layout}");
             return Err(invalid(what).tensor(&self.source, tensor));
         }
-        let dtype = tensor.dtype();
-        if dtype.is_some_and(|dtype| FP8.contains(&dtype)) && !method.allows_plain_fp8() {
-            let what = format!("the tensor has 8-bit floats without scales, and {layout} has none");
+        let narrow = dtype.is_some_and(|dtype| FP8.contains(&dtype) || dtype == DType::Float4E2M1FN);
+        if narrow && !method.allows_plain_fp8() {
+            let what = format!(
+                "the tensor has {}-bit floats without scales, and {layout} has none",
+                dtype.map_or(8, DType::bits)
+            );
             return Err(invalid(what).tensor(&self.source, tensor));
         }
         let whole = matches!(dtype, Some(DType::Int8 | DType::UInt8 | DType::UInt32 | DType::Int32));
@@ -361,7 +341,7 @@ impl Checkpoint {
     /// # Errors
     ///
     /// [`Request`](crate::Error::Request) if there is no such tensor or the slice has another length; [`Format`](crate::Error::Format) if its
-    /// parts are damaged or a scale is NaN; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
+    /// parts are damaged or a scale is NaN or infinite; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
     pub fn read<T: Element>(&self, name: &str, out: &mut [T]) -> Result<()> {
         let to = T::DTYPE;
         self.check_len(name, out.len())?;

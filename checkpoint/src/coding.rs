@@ -227,6 +227,25 @@ impl Coding {
         }
     }
 
+    /// The tensors beside the codes that the values are made of.
+    pub(crate) fn companions(&self) -> Vec<Id> {
+        let scales = match self.scales.as_ref().map(|scales| &scales.data) {
+            Some(ScaleData::Tensor(id, _)) => Some(*id),
+            Some(ScaleData::Nested(nested)) => Some(nested.absmax),
+            None => None,
+        };
+        let zeros = match self.zeros {
+            Zeros::Tensor { id, .. } => Some(id),
+            Zeros::None | Zeros::Constant(_) => None,
+        };
+        let factor = match self.factor {
+            Factor::Times(id) | Factor::Over(id) => Some(id),
+            Factor::None | Factor::OverConstant(_) => None,
+        };
+        let groups = self.groups.map(|(id, _)| id);
+        [scales, zeros, factor, self.biases, groups].into_iter().flatten().collect()
+    }
+
     /// The transpose: the weight has the last two axes in the other order.
     pub(crate) fn transposed(mut self) -> Self {
         self.transposed = true;

@@ -10,16 +10,15 @@ fn is_quantization(key: &str, value: &str) -> bool {
 
 /// The text of a configuration, which is valid JSON, without quantization and with this dtype.
 pub(crate) fn plain(text: &str, dtype: &str) -> String {
-    let mut scan = Scan { text, edits: Vec::new(), dtype, named: false };
+    let mut scan = Scan { text, edits: Vec::new(), dtype, named: false, kept: false };
     let start = scan.space(0);
     scan.value(start, 0);
-    let Scan { mut edits, named, .. } = scan;
+    let Scan { mut edits, named, kept, .. } = scan;
     if !named && text[start..].starts_with('{') {
-        // The first member is a good place: there is always one, and what is before it is how members are indented.
+        // Before the first member, with its indentation.
         let first = start + 1;
         let indent: String = text[first..].chars().take_while(|c| c.is_ascii_whitespace()).collect();
-        let empty = text[first..].trim_start().starts_with('}');
-        let comma = if empty { "" } else { "," };
+        let comma = if kept { "," } else { "" };
         edits.push((first..first, format!("{indent}\"dtype\": \"{dtype}\"{comma}")));
     }
     edits.sort_by_key(|(range, _)| (range.start, range.end));
@@ -46,6 +45,8 @@ struct Scan<'t> {
     dtype: &'t str,
     /// Whether the outermost object names a dtype.
     named: bool,
+    /// Whether the outermost object keeps a member.
+    kept: bool,
 }
 
 impl Scan<'_> {
@@ -115,6 +116,7 @@ impl Scan<'_> {
                 i = self.space(i + 1);
             }
         }
+        self.kept |= depth == 0 && members.iter().any(|member| !member.removed);
         self.remove(&members);
         i + 1
     }
@@ -167,6 +169,7 @@ mod tests {
                 r#"{"quantization": "q", "mamba_ssm_dtype": "float32", "dtype": "bfloat16"}"#,
             ),
             ("{}", r#"{"dtype": "bfloat16"}"#),
+            (r#"{"quantization_config": {}}"#, r#"{"dtype": "bfloat16"}"#),
             (
                 r#"{"layers": [{"quantization_config": {}}], "dtype": "x"}"#,
                 r#"{"layers": [{}], "dtype": "bfloat16"}"#,

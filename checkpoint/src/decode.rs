@@ -21,9 +21,10 @@ use lanecast_files::{Error, Result};
 use crate::{
     checkpoint::little,
     coding::{Along, Axis, Codes, Coding, Factor, ScaleData, Zeros},
-    error::{At, invalid, is_nan},
+    error::{At, invalid, not_finite},
     fast::Fast,
     source::{Source, Stored},
+    unpack::swizzle,
 };
 
 /// Elements that are decoded at once.
@@ -102,6 +103,16 @@ impl<'a> Decoder<'a> {
             groups: Vec::new(),
             factor: None,
         };
+        if coding.elements == 0 {
+            return Ok(decoder);
+        }
+        if let (false, Codes::Table(values)) = (allow_nan, &coding.values)
+            && let Some((i, value)) = values.iter().enumerate().find(|(_, value)| !value.is_finite())
+        {
+            return Err(
+                not_finite(format!("entry {i} of the table of codes is {value}")).tensor(source, codes)
+            );
+        }
         decoder.read_factor()?;
         decoder.read_scales(allow_nan)?;
         Ok(decoder)
@@ -187,11 +198,13 @@ impl<'a> Decoder<'a> {
         let mut line = Line::default();
         for row in 0..coding.batches * rows {
             self.load(&mut line, row)?;
-            if let Some(col) = line.scales.iter().position(|scale| scale.is_nan()) {
-                let tensor = &self.source.tensors[stored];
-                return Err(
-                    is_nan(format!("the scale of block ({row}, {col}) is NaN")).tensor(self.source, tensor)
-                );
+            let biases = coding.biases.map(|id| ("bias", id, &line.biases));
+            for (what, id, values) in [("scale", stored, &line.scales)].into_iter().chain(biases) {
+                if let Some(col) = values.iter().position(|value| !value.is_finite()) {
+                    let value = values[col];
+                    return Err(not_finite(format!("the {what} of block ({row}, {col}) is {value}"))
+                        .tensor(self.source, &self.source.tensors[id]));
+                }
             }
         }
         Ok(())
@@ -309,6 +322,10 @@ impl<'a> Decoder<'a> {
     /// Decodes the weight to little-endian elements of `to`, in C order of its shape, in parts. The loops of [`lanecast::scaled`] decode
     /// layouts that they know, unless `plainly` is set.
     pub(crate) fn run(&self, to: DType, plainly: bool, sink: &mut Sink<'_>) -> Result<()> {
+        // An axis of an empty weight may be longer than memory.
+        if self.coding.elements == 0 {
+            return Ok(());
+        }
         if let Some(fast) = Fast::new(self, to).filter(|_| !plainly) {
             return fast.run(sink);
         }
@@ -442,11 +459,6 @@ impl Emit<'_, '_> {
         self.plan.run(&values[..n], BytesMut::new(&mut self.out, n)).map_err(Error::from)?;
         (self.sink)(&self.out)
     }
-}
-
-/// The place of a scale in tiles of 128 rows by 4 columns; `cols` is the number of stored columns, a multiple of 4.
-fn swizzle(row: usize, col: usize, cols: usize) -> usize {
-    ((row / 128) * (cols / 4) + col / 4) * 512 + (row % 32) * 16 + (row % 128) / 32 * 4 + col % 4
 }
 
 fn sign_extend(field: u8, bits: u32) -> i8 {

@@ -32,14 +32,14 @@ use shards::Shard;
 pub struct Options {
     /// The dtype of decoded weights: float16, bfloat16 or float32.
     pub to: DType,
-    /// Whether the codes of a scale that is NaN become NaN. Otherwise such a scale is an error.
+    /// Whether scales, biases and tables may be NaN or infinite. Otherwise such numbers are an error.
     pub allow_nan: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
 }
 
 impl Options {
-    /// Decodes to `to`, and refuses scales that are NaN and outputs that exist.
+    /// Decodes to `to`, and refuses scales that are not finite and outputs that exist.
     pub fn to(to: DType) -> Self {
         Self { to, allow_nan: false, replace: false }
     }
@@ -87,6 +87,8 @@ pub struct Report {
     pub tensors_decoded: usize,
     /// Tensors that were copied.
     pub tensors_copied: usize,
+    /// Tensors that the output does not have: scales and other companions of weights, and scales of activations.
+    pub tensors_dropped: usize,
     /// Bytes of tensors that were read, with their scales.
     pub bytes_in: u64,
     /// Bytes of tensors that were written.
@@ -129,6 +131,7 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
     let mut report = Report {
         layout: checkpoint.layout().to_owned(),
         to: options.to.name().to_owned(),
+        tensors_dropped: checkpoint.source.tensors.len() - checkpoint.tensors().len(),
         warnings: checkpoint.warnings().to_vec(),
         ..Report::default()
     };
@@ -152,6 +155,10 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         shard.write(&mut job, output.writer(), dst)?;
         output.commit()?;
         return Ok(report);
+    }
+    if names_file {
+        let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
+        return Err(request(what).at_path(dst));
     }
     check_apart(&checkpoint.source.folder, dst, checkpoint.source.is_folder)?;
     if let ([shard], true) = (&mut shards[..], checkpoint.source.is_folder) {

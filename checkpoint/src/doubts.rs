@@ -14,6 +14,9 @@ impl Checkpoint {
     /// kernels add to the whole word, so that the carry changes the next zero point.
     pub(crate) fn doubt(&self, content: &Content) -> Result<Option<String>> {
         let Content::Coded(coding) = content else { return Ok(None) };
+        if coding.elements == 0 {
+            return Ok(None);
+        }
         let (Zeros::Tensor { id, packing, less_one: true, .. }, Some(scales)) =
             (&coding.zeros, &coding.scales)
         else {

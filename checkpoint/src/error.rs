@@ -14,8 +14,8 @@ pub(crate) fn invalid(what: impl Into<String>) -> Error {
     Error::Format(Detail { remedy, ..detail(what) })
 }
 
-/// A scale is NaN.
-pub(crate) fn is_nan(what: impl Into<String>) -> Error {
+/// A scale or what a value is made of is NaN or infinite.
+pub(crate) fn not_finite(what: impl Into<String>) -> Error {
     Error::Format(Detail { remedy: Remedy::AllowNan, ..detail(what) })
 }
 

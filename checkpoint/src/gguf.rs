@@ -61,6 +61,12 @@ pub(crate) struct Header {
 pub(crate) fn parts(path: &Path) -> Result<Vec<PathBuf>> {
     let count = read(path).map_err(|e| e.in_path(path))?.metadata.get("split.count").and_then(Value::as_u64);
     let count = count.unwrap_or(0);
+    // A number of 16 bits.
+    if count > u64::from(u16::MAX) {
+        return Err(
+            invalid(format!("a model has at most 65535 files, not {count} (split.count)")).at_path(path)
+        );
+    }
     if count < 2 {
         return Ok(vec![path.to_owned()]);
     }

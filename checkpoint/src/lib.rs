@@ -20,7 +20,8 @@
 //! # The source
 //!
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
-//! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values` has the other kinds of tensors.
+//! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
+//! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
 //! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`.
 
 #![forbid(unsafe_code)]
@@ -29,6 +30,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+mod activations;
 mod checkpoint;
 mod coding;
 mod config;

@@ -27,6 +27,11 @@ pub(crate) const SINGLE: &str = "model.safetensors";
 /// The most bytes of JSON that are read. An index has about a hundred bytes for each tensor.
 const LONGEST_JSON: u64 = 1 << 28;
 
+/// Folders that are no part of a model.
+pub(crate) const SKIPPED: &[&str] = &[".git", ".cache"];
+/// The most names of files in a warning.
+const NAMED: usize = 3;
+
 /// The elements of a stored tensor.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Elements {
@@ -120,21 +125,31 @@ impl Source {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
+        // The configuration of another checkpoint says nothing about a GGUF file.
+        let is_gguf = !is_folder && is_gguf(path)?;
+        let json_beside = |name: &str| if is_gguf { Ok(None) } else { json(&folder, name) };
         let mut source = Self {
             is_folder,
             files: Vec::new(),
             tensors: Vec::new(),
             names: HashMap::new(),
             index: None,
-            config: json(&folder, "config.json")?,
-            hf_quant_config: json(&folder, "hf_quant_config.json")?,
-            quantize_config: json(&folder, "quantize_config.json")?,
+            config: json_beside("config.json")?,
+            hf_quant_config: json_beside("hf_quant_config.json")?,
+            quantize_config: json_beside("quantize_config.json")?,
             gguf: None,
             warnings: Vec::new(),
             folder,
         };
-        if !is_folder {
-            source.open_file(path)?;
+        if is_gguf {
+            source.open_gguf(path)?;
+        } else if !is_folder {
+            let name = file_name(path);
+            if let Some((.., count)) = numbered(&name).filter(|(.., count)| *count > 1) {
+                let what = format!("{}: only this file of {count} is read", path.display());
+                source.warnings.push(what);
+            }
+            source.add_safetensors(path.to_owned(), name)?;
         } else if let Some(index) = json(path, INDEX)? {
             source.open_index(index)?;
         } else {
@@ -143,21 +158,37 @@ impl Source {
                 source.add_safetensors(path, name)?;
             }
         }
+        if is_folder {
+            let mut others = Vec::new();
+            safetensors(path, "", &mut others)?;
+            others.retain(|name| {
+                let consolidated = name.starts_with("consolidated");
+                !consolidated && source.files.iter().all(|file| Path::new(&file.name) != Path::new(name))
+            });
+            others.sort();
+            if !others.is_empty() {
+                let what = format!(
+                    "{}: {} .safetensors files are neither read nor copied: {}{}",
+                    path.display(),
+                    others.len(),
+                    others
+                        .iter()
+                        .take(NAMED)
+                        .map(|name| format!("\"{name}\""))
+                        .collect::<Vec<_>>()
+                        .join(", "),
+                    if others.len() > NAMED { ", and others" } else { "" }
+                );
+                source.warnings.push(what);
+            }
+        }
         Ok(source)
     }
 
-    fn open_file(&mut self, path: &Path) -> Result<()> {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let mut magic = [0; 4];
-        let failed = |e: &std::io::Error| Error::system("cannot open", e).at_path(path);
-        let read = File::open(path).map_err(|e| failed(&e))?.read(&mut magic).map_err(|e| failed(&e))?;
-        if read < 4 || magic != *gguf::MAGIC {
-            return self.add_safetensors(path.to_owned(), name);
-        }
-        // The configuration of another checkpoint says nothing about a GGUF file.
-        (self.config, self.hf_quant_config, self.quantize_config) = (None, None, None);
+    /// Adds a GGUF file, and the other parts of a split model.
+    fn open_gguf(&mut self, path: &Path) -> Result<()> {
         for path in gguf::parts(path)? {
-            let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+            let name = file_name(&path);
             let file = self.files.len();
             let read = gguf::read(&path).map_err(|e| e.in_path(&path))?;
             self.files.push(TensorsFile { path, name, metadata: Vec::new() });
@@ -241,6 +272,10 @@ impl Source {
     }
 
     fn add(&mut self, tensor: Stored) -> Result<()> {
+        if !is_addressable(&tensor.shape) {
+            let what = format!("the axes {:?} are larger than memory could hold", tensor.shape);
+            return Err(unsupported(what).tensor(self, &tensor));
+        }
         if let Some(other) = self.names.insert(tensor.name.clone(), self.tensors.len()) {
             let other = &self.files[self.tensors[other].file].name;
             return Err(invalid(format!("\"{other}\" has a tensor of the same name")).tensor(self, &tensor));
@@ -273,6 +308,25 @@ impl Source {
     }
 }
 
+fn file_name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// Whether a file begins as GGUF files do.
+fn is_gguf(path: &Path) -> Result<bool> {
+    let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(path);
+    let mut magic = Vec::new();
+    File::open(path).map_err(failed)?.take(4).read_to_end(&mut magic).map_err(failed)?;
+    Ok(magic == gguf::MAGIC)
+}
+
+/// Whether the axes of a tensor, an empty one's zeros taken as 1, are so small that no size that derives from them overflows: an element has
+/// at most 32 codes, and a value at most 8 bytes.
+pub(crate) fn is_addressable(shape: &[usize]) -> bool {
+    let n = shape.iter().try_fold(1_usize, |n, axis| n.checked_mul((*axis).max(1)));
+    n.is_some_and(|n| n <= isize::MAX as usize / 256)
+}
+
 /// The folder of a file.
 pub(crate) fn parent(path: &Path) -> PathBuf {
     match path.parent() {
@@ -281,17 +335,33 @@ pub(crate) fn parent(path: &Path) -> PathBuf {
     }
 }
 
-/// The files of a folder without an index.
-fn unindexed(folder: &Path) -> Result<Vec<String>> {
-    let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(folder);
-    let mut names = Vec::new();
-    for entry in fs::read_dir(folder).map_err(failed)? {
-        if let Ok(name) = entry.map_err(failed)?.file_name().into_string()
-            && name.ends_with(".safetensors")
-        {
-            names.push(name);
+/// Adds the `.safetensors` files of a folder and its subfolders, by their paths in `root`. `inner` is the path of the folder, with a slash at
+/// the end.
+fn safetensors(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> {
+    let folder = root.join(inner);
+    let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(&folder);
+    for entry in fs::read_dir(&folder).map_err(failed)? {
+        let entry = entry.map_err(failed)?;
+        let Ok(name) = entry.file_name().into_string() else { continue };
+        let path = format!("{inner}{name}");
+        // Links to folders are not followed.
+        if entry.file_type().map_err(failed)?.is_dir() {
+            if !SKIPPED.contains(&&*name) {
+                // The files of the checkpoint are not in a subfolder that cannot be listed.
+                let _ = safetensors(root, &format!("{path}/"), names);
+            }
+        } else if name.to_ascii_lowercase().ends_with(".safetensors") {
+            names.push(path);
         }
     }
+    Ok(())
+}
+
+/// The files of a folder without an index.
+fn unindexed(folder: &Path) -> Result<Vec<String>> {
+    let mut names = Vec::new();
+    safetensors(folder, "", &mut names)?;
+    names.retain(|name| !name.contains('/') && name.ends_with(".safetensors"));
     if names.iter().any(|name| name == SINGLE) {
         return Ok(vec![SINGLE.to_owned()]);
     }
@@ -299,7 +369,24 @@ fn unindexed(folder: &Path) -> Result<Vec<String>> {
     if names.is_empty() {
         return Err(invalid("the folder has no .safetensors files").at_path(folder));
     }
+    for name in &names {
+        let Some((stem, width, of, count)) = numbered(name) else { continue };
+        let part = |i: usize| format!("{stem}-{i:0width$}-of-{of}.safetensors");
+        if let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part)) {
+            let what = format!("the folder has \"{name}\", one of {count} files, and not \"{missing}\"");
+            return Err(invalid(what).at_path(folder));
+        }
+    }
     Ok(names)
+}
+
+/// The parts of the name of one of several files, `model-00001-of-00003.safetensors`: the stem, the digits of the number of the file, and the
+/// count as text and number.
+fn numbered(name: &str) -> Option<(&str, usize, &str, usize)> {
+    let (rest, of) = name.strip_suffix(".safetensors")?.rsplit_once("-of-")?;
+    let (stem, number) = rest.rsplit_once('-')?;
+    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (digits(number) && digits(of)).then_some((stem, number.len(), of, of.parse().ok()?))
 }
 
 /// The path of a file that the checkpoint in `folder` names: inside the folder, or one link into the blob store of a hub cache.

@@ -59,6 +59,11 @@ impl Packing {
     }
 }
 
+/// The place of a scale in tiles of 128 rows by 4 columns; `cols` is the number of stored columns, a multiple of 4.
+pub(crate) fn swizzle(row: usize, col: usize, cols: usize) -> usize {
+    ((row / 128) * (cols / 4) + col / 4) * 512 + (row % 32) * 16 + (row % 128) / 32 * 4 + col % 4
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

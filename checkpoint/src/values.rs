@@ -11,7 +11,7 @@ use lanecast_files::{Error, Result};
 use crate::{
     checkpoint::{Checkpoint, Content, little},
     decode::{Decoder, Sink},
-    error::{At, invalid, request, unsupported},
+    error::{At, invalid, not_finite, request, unsupported},
     source::{Elements, Stored},
 };
 
@@ -78,7 +78,7 @@ impl Checkpoint {
     }
 
     /// Decodes blocks to `T`, whose bytes `bytes` returns.
-    fn blocks<T: gguf::Float + Default, const N: usize>(
+    fn blocks<T: gguf::Float + Default + PartialOrd, const N: usize>(
         &self,
         tensor: &Stored,
         sink: &mut Sink<'_>,
@@ -94,6 +94,11 @@ impl Checkpoint {
             let mut values = vec![T::default(); count];
             gguf::dequantize(format, &blocks, &mut values)
                 .map_err(|e| unsupported(e.to_string()).tensor(&self.source, tensor))?;
+            let nan = values.iter().position(|value| value.partial_cmp(value).is_none());
+            if let (Some(i), false) = (nan, self.allow_nan) {
+                return Err(not_finite(format!("element {} is NaN, by the scale of its block", first + i))
+                    .tensor(&self.source, tensor));
+            }
             let out: Vec<u8> = values.iter().flat_map(&bytes).collect();
             sink(&out)?;
         }
@@ -108,6 +113,10 @@ impl Checkpoint {
         }
         let bytes = self.source.read_all(scale)?;
         let factor = f64::from(f32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]));
+        if !(factor.is_finite() && factor > 0.0) {
+            let what = format!("the scale of a tensor is {factor}, and must be positive and finite");
+            return Err(invalid(what).tensor(&self.source, scale));
+        }
         let cast = plan(DType::Float64, to)?;
         self.blocks(
             tensor,

@@ -164,6 +164,26 @@ fn shards_and_other_files_stay_what_they_are() {
     assert_eq!(values, [3.0; 8]);
 }
 
+/// An index may give shards any name.
+#[test]
+fn shards_of_other_names_are_decoded_not_copied() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let (src, dst) = (sharded(folder.path()), folder.path().join("dst"));
+    let index = src.join("model.safetensors.index.json");
+    let text = fs::read_to_string(&index).expect("a file");
+    let text = text.replace("s-1.safetensors", "part1.st").replace("s-2.safetensors", "b.SAFETENSORS");
+    fs::write(&index, text).expect("a file");
+    fs::rename(src.join("s-1.safetensors"), src.join("part1.st")).expect("a file");
+    fs::rename(src.join("s-2.safetensors"), src.join("b.SAFETENSORS")).expect("a file");
+    fs::write(src.join("old.GGUF"), "x").expect("a file");
+    let report = run(&src, &dst, BFloat16).expect("a report");
+    assert_eq!(report.files.iter().filter(|name| *name == "part1.st").count(), 1);
+    assert!(!dst.join("b.SAFETENSORS").exists() && !dst.join("old.GGUF").exists());
+    let mut values = [0.0_f32; 8];
+    Checkpoint::open(&dst).expect("a checkpoint").read("m.0.weight", &mut values).expect("values");
+    assert_eq!(values, [3.0; 8]);
+}
+
 #[test]
 fn outputs_are_replaced_only_on_request() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -179,6 +199,9 @@ fn outputs_are_replaced_only_on_request() {
         assert!(matches!(dequantize(&src, &inside, &options, Callbacks::default()), Err(Error::Request(_))));
     }
     assert!(matches!(run(&src, &folder.path().join("x"), DType::Int8), Err(Error::Request(_))));
+    // A folder does not become a file.
+    let file = folder.path().join("x.safetensors");
+    assert!(matches!(run(&src, &file, Float32), Err(Error::Request(_))) && !file.exists());
     // The result has nothing to decode.
     assert!(matches!(run(&dst, &folder.path().join("x"), Float32), Err(Error::Request(_))));
     assert_eq!(names(folder.path()), ["dst", "src"]);

@@ -10,12 +10,12 @@ fn text(text: &str) -> Vec<u8> {
 }
 
 /// A file with these tensors (name, axes from the fastest, number of the type, bytes), as one of `parts`.
-fn file(parts: u16, tensors: &[(&str, &[u64], u32, Vec<u8>)]) -> Vec<u8> {
+fn file(parts: u32, tensors: &[(&str, &[u64], u32, Vec<u8>)]) -> Vec<u8> {
     let mut out = b"GGUF".to_vec();
     out.extend(3_u32.to_le_bytes());
     out.extend([tensors.len() as u64, 3].iter().flat_map(|n| n.to_le_bytes()));
     // A number, a float, a list of texts.
-    out.extend([text("split.count"), 2_u32.to_le_bytes().to_vec(), parts.to_le_bytes().to_vec()].concat());
+    out.extend([text("split.count"), 4_u32.to_le_bytes().to_vec(), parts.to_le_bytes().to_vec()].concat());
     out.extend([text("a.float"), 6_u32.to_le_bytes().to_vec(), 0.1_f32.to_le_bytes().to_vec()].concat());
     let list = [8_u32.to_le_bytes().to_vec(), 2_u64.to_le_bytes().to_vec(), text("x"), text("y")].concat();
     out.extend([text("a.list"), 9_u32.to_le_bytes().to_vec(), list].concat());
@@ -101,4 +101,61 @@ fn damaged_files_are_refused() {
         let error = error(&path);
         assert!(error.contains("a.gguf") && error.contains("norm.weight"), "{error}");
     }
+}
+
+/// Scales of blocks that make NaN, and scales of tensors that are no factor.
+#[test]
+fn scales_that_are_not_finite_are_refused() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.gguf");
+    // Blocks of Q8_0: a float16 and 32 codes.
+    for scale in [0x7C00_u16, 0x7E00] {
+        let block = [&scale.to_le_bytes()[..], &[0; 32]].concat();
+        let good = [&0x3C00_u16.to_le_bytes()[..], &[1; 32]].concat();
+        fs::write(&path, file(1, &[("norm.weight", &[64], 8, [good, block].concat())])).expect("a file");
+        let error = error(&path);
+        assert!(
+            ["a.gguf", "norm.weight", "element 32", "NaN"].iter().all(|part| error.contains(part)),
+            "{error}"
+        );
+        let checkpoint = Checkpoint::open(&path).expect("a checkpoint").with_nan_allowed();
+        let mut values = [0.0_f32; 64];
+        checkpoint.read("norm.weight", &mut values).expect("values");
+        assert!(
+            values[..32].iter().all(|value| *value == 1.0) && values[32..].iter().all(|value| value.is_nan())
+        );
+    }
+    for scale in [f32::NAN, f32::INFINITY, 0.0, -1.0] {
+        let block = [vec![0x40; 4], vec![0x22; 32]].concat();
+        let tensors: [(&str, &[u64], u32, Vec<u8>); 2] =
+            [("a.weight", &[64, 1], 40, block), ("a.scale", &[1], 0, floats(&[scale]))];
+        fs::write(&path, file(1, &tensors)).expect("a file");
+        let error = error(&path);
+        assert!(error.contains("a.scale") && error.contains("positive and finite"), "{error}");
+    }
+}
+
+/// A number of parts that no writer has, whose names would fill the memory.
+#[test]
+fn models_have_at_most_65535_parts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("m-00001-of-4294967295.gguf");
+    fs::write(&path, file(u32::MAX, &[("norm.weight", &[1], 0, floats(&[1.0]))])).expect("a file");
+    let error = error(&path);
+    assert!(error.contains("65535") && error.contains("split.count"), "{error}");
+}
+
+/// What is beside the file belongs to another checkpoint, and the output is a folder.
+#[test]
+fn files_of_gguf_are_alone() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("a.gguf");
+    let block = [vec![0x40; 4], vec![0x22; 32]].concat();
+    fs::write(&path, file(1, &[("a.weight", &[64, 1], 40, block)])).expect("a file");
+    fs::write(folder.path().join("config.json"), "{ no JSON").expect("a file");
+    assert!(Checkpoint::open(&path).is_ok());
+    let out = folder.path().join("out.safetensors");
+    let error = dequantize(&path, &out, &Options::to(BFloat16), Callbacks::default()).expect_err("a folder");
+    assert!(error.to_string().contains("must not end with .safetensors"), "{error}");
+    assert!(!out.exists());
 }

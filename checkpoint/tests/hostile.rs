@@ -2,8 +2,8 @@
 
 use std::{fs, path::Path};
 
-use lanecast::DType::{self, BFloat16, Float8E4M3FN, Float32, UInt8};
-use lanecast_checkpoint::Checkpoint;
+use lanecast::DType::{self, BFloat16, Float8E4M3FN, Float32, Int32, UInt8};
+use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::Error;
 use tempfile::TempDir;
 
@@ -192,4 +192,41 @@ fn links_stay_inside_or_lead_to_blobs() {
     fs::remove_file(&shard).expect("a link");
     symlink("../../blobs/c", &shard).expect("a link");
     says(&snapshot, &["b.safetensors", "link to a link"]);
+}
+
+/// Weights without elements have axes of any length: nothing loops over them or allocates so much.
+#[test]
+fn long_axes_of_empty_weights_are_no_work() {
+    let empty = |config: &str, tensors: &[Tensor<'_>]| {
+        let folder = folder(config, tensors);
+        let out = tempfile::tempdir().expect("a folder");
+        let options = Options::to(Float32);
+        dequantize(folder.path(), &out.path().join("out"), &options, Callbacks::default())
+            .unwrap_or_else(|e| panic!("{e}"));
+    };
+    const LONG: u64 = 1 << 50;
+    let scale: Tensor<'_> = ("m.up.weight_scale_inv", Float32, &[0, LONG / 128], vec![]);
+    empty(DEEPSEEK, &[("m.up.weight", Float8E4M3FN, &[0, LONG], vec![]), scale]);
+    let awq = r#"{"quantization_config":{"quant_method":"awq","group_size":1}}"#;
+    let part = |name, dtype| -> Tensor<'static> { (name, dtype, &[LONG, 0], vec![]) };
+    let weight = [part("m.up.qweight", Int32), part("m.up.qzeros", Int32), part("m.up.scales", Float32)];
+    empty(awq, &weight);
+    let gptq = r#"{"quantization_config":{"quant_method":"gptq","group_size":4,"bits":8}}"#;
+    empty(gptq, &weight);
+
+    let wrong = |shape: &[u64]| {
+        let scale: Tensor<'_> = ("m.up.weight_scale_inv", Float32, &[1, 1], vec![0; 4]);
+        let codes: Tensor<'_> = ("m.up.weight", Float8E4M3FN, shape, vec![]);
+        says(folder(DEEPSEEK, &[codes, scale]).path(), &["m.up.weight", "memory"]);
+    };
+    wrong(&[0, 1 << 60]);
+    wrong(&[1 << 40, 0, 1 << 40]);
+    let state = br#"{"blocksize":64,"shape":[1073741824,0,1073741824,1073741824]}"#;
+    let nf4: [Tensor<'_>; 4] = [
+        ("m.up.weight", UInt8, &[0, 1], vec![]),
+        ("m.up.weight.absmax", Float32, &[0], vec![]),
+        ("m.up.weight.quant_map", Float32, &[16], vec![0; 64]),
+        ("m.up.weight.quant_state.bitsandbytes__nf4", UInt8, &[state.len() as u64], state.to_vec()),
+    ];
+    says(folder("{}", &nf4).path(), &["m.up.weight", "memory"]);
 }

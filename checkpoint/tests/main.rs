@@ -8,3 +8,4 @@ mod golden;
 mod hostile;
 mod layouts;
 mod naive;
+mod refusals;

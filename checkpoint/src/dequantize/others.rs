@@ -5,7 +5,10 @@ use std::{fs, path::Path};
 use lanecast_files::{Error, Result};
 
 use super::{Job, make};
-use crate::{error::unsupported, source::resolve};
+use crate::{
+    error::unsupported,
+    source::{SKIPPED, resolve},
+};
 
 /// The ends of the names of weights, of downloads that did not end, and of indices of weights.
 const WEIGHTS: &[&str] = &[
@@ -23,18 +26,20 @@ const WEIGHTS: &[&str] = &[
 const REPLACED: &[&str] =
     &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
 
-/// Folders that are no part of a model.
-const SKIPPED: &[&str] = &[".git", ".cache"];
-
 /// Copies what is in the folder of the checkpoint to the folder `to`.
 pub(super) fn copy(job: &mut Job<'_, '_>, to: &Path) -> Result<()> {
     let mut names = Vec::new();
-    list(&job.checkpoint.source.folder, "", &mut names)?;
+    let source = &job.checkpoint.source;
+    list(&source.folder, "", &mut names)?;
+    // An index may name a shard as it likes.
+    names.retain(|name| source.files.iter().all(|file| Path::new(&file.name) != Path::new(name)));
     names.sort();
     for name in names {
         job.check()?;
         let from = resolve(&job.checkpoint.source.folder, &name)?;
         let path = make(to, &name)?;
+        // Fails if the output has the file.
+        super::file(&path)?;
         fs::copy(&from, &path).map_err(|e| Error::system("cannot copy", &e).at_path(&from))?;
         job.report.files.push(name);
     }
@@ -58,7 +63,8 @@ fn list(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> {
             continue;
         }
         let replaced = inner.is_empty() && REPLACED.contains(&&*name);
-        if replaced || WEIGHTS.iter().any(|end| name.ends_with(end)) {
+        let lower = name.to_ascii_lowercase();
+        if replaced || WEIGHTS.iter().any(|end| lower.ends_with(end)) {
             continue;
         }
         if entry.path().is_dir() {

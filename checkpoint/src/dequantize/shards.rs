@@ -110,7 +110,7 @@ impl Shard {
 /// The dtype of a tensor in the output.
 fn target(tensor: &Tensor, content: &Content, to: DType) -> DType {
     match (content, tensor.dtype) {
-        // Values of 8 bits without scales: few readers of plain checkpoints take them, and they lose nothing.
+        // 8-bit floats without scales are decoded too: few loaders read them, and the cast is exact.
         (Content::Plain(_), Some(dtype)) if !FP8.contains(&dtype) => dtype,
         _ => to,
     }

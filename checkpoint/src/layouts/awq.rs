@@ -37,6 +37,10 @@ impl Method for Awq {
         "AWQ"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &[".scales"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let Some(module) = of.tensor(codes).name.strip_suffix(".qweight") else { return Ok(None) };
         of.expect(codes, &[Int32])?;

@@ -3,11 +3,11 @@
 //!
 //! The block is that of the configuration, not the quotient of the shapes, which is wrong where the last tile is partial.
 
-use lanecast::DType::{Float4E2M1FN, Float8E8M0FNU, Int8, UInt8};
+use lanecast::DType::{self, Float4E2M1FN, Float8E8M0FNU, Int8, UInt8};
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, Weight};
+use super::{Context, FP8, Method, WIDE, Weight};
 use crate::{
     coding::{Codes, Coding, Id, Packing},
     error::invalid,
@@ -58,7 +58,10 @@ impl Method for BlockFp8 {
 
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let name = &of.tensor(codes).name;
-        let Some(dtype) = of.dtype(codes).filter(|dtype| FP8.contains(dtype) || *dtype == Int8) else {
+        // Experts are 4-bit floats, declared as they are or as the bytes of two.
+        let experts = [Int8, UInt8, Float4E2M1FN];
+        let known = |dtype: &DType| FP8.contains(dtype) || experts.contains(dtype);
+        let Some(dtype) = of.dtype(codes).filter(known) else {
             return Ok(None);
         };
         let module = name.strip_suffix(".weight");
@@ -71,7 +74,7 @@ impl Method for BlockFp8 {
         let Some(scale) = SCALES.iter().find_map(|end| beside(end)) else {
             // Integers may be a table; floats of 8 bits are codes.
             return match dtype {
-                Int8 => Ok(None),
+                Int8 | UInt8 => Ok(None),
                 _ => Err(of.wrong(
                     codes,
                     format!("the codes need scales, such as \"{stem}.weight_scale_inv\", which are missing"),
@@ -79,10 +82,12 @@ impl Method for BlockFp8 {
             };
         };
         let powers = matches!(of.dtype(scale), Some(Float8E8M0FNU | UInt8));
+        if !powers {
+            of.expect(scale, WIDE)?;
+        }
         let stored = of.shape(codes);
-        let coding = if dtype == Int8 {
-            // Two 4-bit floats in each byte.
-            let [leading @ .., bytes] = stored else { return Err(of.wrong(codes, "the codes have no axes")) };
+        let coding = if experts.contains(&dtype) {
+            let [leading @ .., last] = stored else { return Err(of.wrong(codes, "the codes have no axes")) };
             if !powers {
                 return Err(of.wrong(
                     codes,
@@ -92,8 +97,13 @@ impl Method for BlockFp8 {
                     ),
                 ));
             }
-            let shape = [leading, &[2 * bytes]].concat();
-            let coding = Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, *bytes), &shape);
+            let cols = if dtype == Float4E2M1FN { *last } else { 2 * last };
+            if cols % 2 == 1 {
+                return Err(of.wrong(codes, "rows of 4-bit floats must have whole bytes"));
+            }
+            let shape = [leading, &[cols]].concat();
+            let coding =
+                Coding::packed(codes, Codes::Float(Float4E2M1FN), Packing::rows(4, cols / 2), &shape);
             Coding { scales: Some(of.scales(scale, &shape, [1, 32])?), ..coding }
         } else {
             let block = match self.block {

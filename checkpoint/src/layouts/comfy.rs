@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use lanecast::DType::{Float4E2M1FN, Float8E4M3FN, Float8E8M0FNU, Int8, UInt8};
+use lanecast::DType::{self, Float4E2M1FN, Float8E4M3FN, Float8E5M2, Int8, UInt8};
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, Weight, text};
+use super::{Context, FP8, Method, POWERS, WIDE, Weight, text};
 use crate::{
     coding::{Codes, Coding, Factor, Id, Order, Packing, ScaleData, Scales},
     error::invalid,
@@ -78,7 +78,8 @@ impl Method for Comfy {
                 }
                 let format = text(&own, "format").unwrap_or_default();
                 let build = match format {
-                    "float8_e4m3fn" | "float8_e5m2" => fp8,
+                    "float8_e4m3fn" => e4m3,
+                    "float8_e5m2" => e5m2,
                     "nvfp4" => nvfp4,
                     "mxfp8" => mxfp8,
                     "int8_tensorwise" => int8,
@@ -111,19 +112,26 @@ impl Method for Comfy {
 
 /// One scale for the tensor.
 fn scaled(of: &Context<'_>, codes: Id, scale: Id) -> Result<Coding> {
+    of.expect(scale, WIDE)?;
     let shape = of.shape(codes);
     let values = of.dtype(codes).filter(|dtype| FP8.contains(dtype)).map_or(Codes::Signed, Codes::Float);
     Ok(Coding { scales: Some(of.scales(scale, shape, [0, 0])?), ..Coding::plain(codes, values, shape) })
 }
 
-fn fp8(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
-    of.expect(codes, FP8)?;
-    let scale = of.need(&format!("{module}.weight_scale"), codes)?;
-    Ok((scaled(of, codes, scale)?, vec![scale]))
+fn e4m3(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
+    one_scale(of, codes, module, Float8E4M3FN)
+}
+
+fn e5m2(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
+    one_scale(of, codes, module, Float8E5M2)
 }
 
 fn int8(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
-    of.expect(codes, &[Int8])?;
+    one_scale(of, codes, module, Int8)
+}
+
+fn one_scale(of: &Context<'_>, codes: Id, module: &str, dtype: DType) -> Result<(Coding, Vec<Id>)> {
+    of.expect(codes, &[dtype])?;
     let scale = of.need(&format!("{module}.weight_scale"), codes)?;
     Ok((scaled(of, codes, scale)?, vec![scale]))
 }
@@ -143,17 +151,17 @@ fn nvfp4(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)>
         factor: Factor::Times(global),
         ..coding
     };
-    Ok((cut(of, coding, module), vec![scale, global]))
+    Ok((cut(of, coding, module, 16)?, vec![scale, global]))
 }
 
 fn mxfp8(of: &Context<'_>, codes: Id, module: &str) -> Result<(Coding, Vec<Id>)> {
     of.expect(codes, &[Float8E4M3FN])?;
     let shape = of.matrix(codes)?;
     let scale = of.need(&format!("{module}.weight_scale"), codes)?;
-    of.expect(scale, &[Float8E8M0FNU, UInt8])?;
+    of.expect(scale, POWERS)?;
     let scales = Scales { zero_is_zero: true, ..swizzled(of, scale, shape, 32)? };
     let coding = Coding { scales: Some(scales), ..Coding::plain(codes, Codes::Float(Float8E4M3FN), &shape) };
-    Ok((cut(of, coding, module), vec![scale]))
+    Ok((cut(of, coding, module, 32)?, vec![scale]))
 }
 
 /// Scales in tiles of 128 rows by 4 columns, for each `group` elements of a row.
@@ -171,14 +179,23 @@ fn swizzled(of: &Context<'_>, scale: Id, [rows, cols]: [usize; 2], group: usize)
     Ok(Scales { data, block: [1, group], grid, swizzled: Some(want[1]), zero_is_zero: false })
 }
 
-/// The rows of a padded weight that its bias has an element for. Padded columns are known only to the model.
-fn cut(of: &Context<'_>, coding: Coding, module: &str) -> Coding {
-    let bias = of.find(&format!("{module}.bias")).map(|id| of.shape(id));
-    match bias {
-        Some([rows]) if *rows < coding.rows && rows.next_multiple_of(16) <= coding.rows => {
+/// The rows of a padded weight that its bias has an element for. Rows are padded to a multiple of `pad`. Padded columns are known only to the
+/// model.
+fn cut(of: &Context<'_>, coding: Coding, module: &str, pad: usize) -> Result<Coding> {
+    let Some(bias) = of.find(&format!("{module}.bias")) else { return Ok(coding) };
+    match of.shape(bias) {
+        [rows] if *rows == coding.rows => Ok(coding),
+        [rows] if rows.checked_next_multiple_of(pad) == Some(coding.rows) => {
             let cut = [*rows, coding.cols];
-            Coding { elements: rows * coding.cols, shape: cut.to_vec(), cut: Some(cut), ..coding }
+            Ok(Coding { elements: rows * coding.cols, shape: cut.to_vec(), cut: Some(cut), ..coding })
         }
-        _ => coding,
+        shape => {
+            let codes = &of.tensor(coding.codes).name;
+            let what = format!(
+                "the bias has the shape {shape:?}, and \"{codes}\" has {} rows, padded to a multiple of {pad}",
+                coding.rows
+            );
+            Err(of.wrong(bias, what))
+        }
     }
 }

@@ -6,7 +6,7 @@ use lanecast::DType::{
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, WIDE, Weight, number, targets::Target, text, texts};
+use super::{Context, FP8, Method, POWERS, WIDE, Weight, number, targets::Target, text, texts};
 use crate::{
     coding::{Axis, Codes, Coding, Factor, Id, Packing, Zeros},
     error::unsupported,
@@ -20,6 +20,8 @@ struct Format {
     dtypes: &'static [DType],
     /// Whether scales are powers of two.
     powers: bool,
+    /// Whether a tensor states the shape.
+    states_shape: bool,
     build: fn(&Part<'_>) -> Result<Coding>,
 }
 
@@ -30,6 +32,7 @@ const FORMATS: &[Format] = &[
         codes: "weight_packed",
         dtypes: &[UInt8],
         powers: false,
+        states_shape: false,
         build: nvfp4,
     },
     Format {
@@ -37,6 +40,7 @@ const FORMATS: &[Format] = &[
         codes: "weight_packed",
         dtypes: &[UInt8],
         powers: true,
+        states_shape: false,
         build: mxfp4,
     },
     Format {
@@ -44,19 +48,58 @@ const FORMATS: &[Format] = &[
         codes: "weight_packed",
         dtypes: &[UInt8],
         powers: true,
+        states_shape: false,
         build: mxfp6,
     },
-    Format { name: "pack-quantized", codes: "weight_packed", dtypes: &[Int32], powers: false, build: pack },
-    Format { name: "mxfp8-quantized", codes: "weight", dtypes: &[Float8E4M3FN], powers: true, build: mxfp8 },
-    Format { name: "float-quantized", codes: "weight", dtypes: FP8, powers: false, build: float },
-    Format { name: "int-quantized", codes: "weight", dtypes: &[Int8], powers: false, build: int },
-    Format { name: "naive-quantized", codes: "weight", dtypes: FP8, powers: false, build: float },
-    Format { name: "naive-quantized", codes: "weight", dtypes: &[Int8], powers: false, build: int },
+    Format {
+        name: "pack-quantized",
+        codes: "weight_packed",
+        dtypes: &[Int32],
+        powers: false,
+        states_shape: true,
+        build: pack,
+    },
+    Format {
+        name: "mxfp8-quantized",
+        codes: "weight",
+        dtypes: &[Float8E4M3FN],
+        powers: true,
+        states_shape: false,
+        build: mxfp8,
+    },
+    Format {
+        name: "float-quantized",
+        codes: "weight",
+        dtypes: FP8,
+        powers: false,
+        states_shape: false,
+        build: float,
+    },
+    Format {
+        name: "int-quantized",
+        codes: "weight",
+        dtypes: &[Int8],
+        powers: false,
+        states_shape: false,
+        build: int,
+    },
+    Format {
+        name: "naive-quantized",
+        codes: "weight",
+        dtypes: FP8,
+        powers: false,
+        states_shape: false,
+        build: float,
+    },
+    Format {
+        name: "naive-quantized",
+        codes: "weight",
+        dtypes: &[Int8],
+        powers: false,
+        states_shape: false,
+        build: int,
+    },
 ];
-
-/// The ends of the names of tensors beside the codes.
-const COMPANIONS: [&str; 5] =
-    ["weight_scale", "weight_global_scale", "weight_zero_point", "weight_shape", "weight_g_idx"];
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let Some(method) = of.method() else {
@@ -190,7 +233,10 @@ impl Method for Compressed {
             )
         };
         let coding = (format.build)(&Part { of, module, codes, weights })?;
-        let companions = COMPANIONS.iter().filter_map(|end| of.find(&format!("{module}.{end}"))).collect();
+        let mut companions = coding.companions();
+        if format.states_shape {
+            companions.extend(of.find(&format!("{module}.weight_shape")));
+        }
         Ok(Some(Weight { name: format!("{module}.weight"), module: module.to_owned(), coding, companions }))
     }
 }
@@ -252,24 +298,25 @@ fn nvfp4(part: &Part<'_>) -> Result<Coding> {
 }
 
 fn mxfp4(part: &Part<'_>) -> Result<Coding> {
-    part.of.expect(part.need("weight_scale")?, &[UInt8, Float8E8M0FNU])?;
+    part.of.expect(part.need("weight_scale")?, POWERS)?;
     part.packed(Float4E2M1FN, 4, 32)
 }
 
 fn mxfp6(part: &Part<'_>) -> Result<Coding> {
-    part.of.expect(part.need("weight_scale")?, &[UInt8, Float8E8M0FNU])?;
+    part.of.expect(part.need("weight_scale")?, POWERS)?;
     part.packed(Float6E2M3FN, 6, 32)
 }
 
 fn mxfp8(part: &Part<'_>) -> Result<Coding> {
     let (scale, shape) = (part.need("weight_scale")?, part.of.shape(part.codes));
-    part.of.expect(scale, &[UInt8, Float8E8M0FNU])?;
+    part.of.expect(scale, POWERS)?;
     let coding = Coding::plain(part.codes, Codes::Float(Float8E4M3FN), shape);
     Ok(Coding { scales: Some(part.of.scales(scale, shape, [1, 32])?), ..coding })
 }
 
 fn float(part: &Part<'_>) -> Result<Coding> {
     let (scale, shape) = (part.need("weight_scale")?, part.of.shape(part.codes));
+    part.of.expect(scale, WIDE)?;
     let values = Codes::Float(part.of.dtype(part.codes).unwrap_or(Float8E4M3FN));
     let scales = part.of.scales(scale, shape, part.block(scale, shape))?;
     Ok(Coding { scales: Some(scales), ..Coding::plain(part.codes, values, shape) })
@@ -324,10 +371,15 @@ fn pack(part: &Part<'_>) -> Result<Coding> {
         // Codes are stored with this offset, and so are zero points.
         None => Zeros::Constant(1 << (bits - 1)),
     };
-    let groups = part.beside("weight_g_idx").map(|id| (id, Axis::Columns));
-    if let Some((id, _)) = groups {
+    // The other orders, "static" and "weight", leave the groups in the order of the columns.
+    let ordered = part.weights.get("actorder").is_some_and(|order| {
+        order == &Value::Bool(true) || order.as_str().is_some_and(|order| order.eq_ignore_ascii_case("group"))
+    });
+    let groups = if ordered { Some(part.need("weight_g_idx")?) } else { part.beside("weight_g_idx") };
+    if let Some(id) = groups {
         of.expect(id, &[Int32])?;
     }
+    let groups = groups.map(|id| (id, Axis::Columns));
     let coding = Coding::packed(part.codes, Codes::Unsigned, Packing::rows(bits, 4 * words), &shape);
     Ok(Coding { scales: Some(scales), zeros, groups, ..coding })
 }

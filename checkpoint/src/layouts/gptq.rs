@@ -3,6 +3,7 @@
 
 use lanecast::DType::Int32;
 use lanecast_files::Result;
+use serde_json::Value;
 
 use super::{Context, Method, WIDE, Weight, number, text};
 use crate::{
@@ -17,9 +18,9 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let Some(method) = of.method() else {
         let found = of.any(|tensor| tensor.name.ends_with(".qweight"))
             && of.any(|tensor| tensor.name.ends_with(".g_idx"));
-        return Ok(
-            found.then(|| Box::new(Gptq { bits: None, group: None, less_one: true, said: false }) as _)
-        );
+        return Ok(found.then(|| {
+            Box::new(Gptq { bits: None, group: None, less_one: true, said: false, ordered: false }) as _
+        }));
     };
     let Some(config) = of.config().filter(|_| method == "gptq") else { return Ok(None) };
     let refused = |what: String| Err(unsupported(what).at_path(of.config_path()));
@@ -41,7 +42,9 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
         return refused("GPTQ with other bits for some modules (\"dynamic\") is not decoded".to_owned());
     }
     // -1 is all rows.
-    Ok(Some(Box::new(Gptq { bits: Some(bits), group: number(config, "group_size"), less_one, said: true })))
+    let group = number(config, "group_size");
+    let ordered = config.get("desc_act") == Some(&Value::Bool(true));
+    Ok(Some(Box::new(Gptq { bits: Some(bits), group, less_one, said: true, ordered })))
 }
 
 struct Gptq {
@@ -50,6 +53,8 @@ struct Gptq {
     less_one: bool,
     /// Whether the configuration says whether zero points are stored less one.
     said: bool,
+    /// Whether the configuration says that rows are in groups of any order, which a tensor must list.
+    ordered: bool,
 }
 
 impl Method for Gptq {
@@ -57,11 +62,16 @@ impl Method for Gptq {
         "GPTQ"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &[".scales"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let Some(module) = of.tensor(codes).name.strip_suffix(".qweight") else { return Ok(None) };
         let scales = of.need(&format!("{module}.scales"), codes)?;
         let zeros = of.need(&format!("{module}.qzeros"), codes)?;
-        let g_idx = of.find(&format!("{module}.g_idx"));
+        let g_idx = format!("{module}.g_idx");
+        let g_idx = if self.ordered { Some(of.need(&g_idx, codes)?) } else { of.find(&g_idx) };
         for id in [codes, zeros].into_iter().chain(g_idx) {
             of.expect(id, &[Int32])?;
         }

@@ -46,6 +46,10 @@ impl Method for Mlx {
         "MLX"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &[".scales", ".qbiases"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let name = &of.tensor(codes).name;
         let Some(module) = name.strip_suffix(".weight").filter(|_| of.dtype(codes) == Some(UInt32)) else {
@@ -53,7 +57,8 @@ impl Method for Mlx {
         };
         let own = self.config.get(module);
         if own == Some(&Value::Bool(false)) {
-            return Err(of.disagree(codes, format!("\"{module}\" is not quantized")));
+            let what = format!("config.json says that \"{module}\" is not quantized, and it has codes");
+            return Err(of.wrong(codes, what));
         }
         let own = own.filter(|own| own.is_object()).unwrap_or(&self.config);
         let get = |key: &str| number(own, key).or_else(|| number(&self.config, key)).unwrap_or(0);

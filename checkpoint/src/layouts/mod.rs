@@ -26,9 +26,9 @@ use lanecast_files::{Error, Result};
 use serde_json::Value;
 
 use crate::{
-    coding::{Coding, Id, ScaleData, Scales},
+    coding::{Axis, Coding, Id, ScaleData, Scales, Zeros},
     error::{At, invalid, unsupported},
-    source::{Json, Source, Stored},
+    source::{Json, Source, Stored, is_addressable},
 };
 
 pub(crate) use comfy::METADATA as COMFY_METADATA;
@@ -56,6 +56,11 @@ pub(crate) trait Method {
     /// Whether 8-bit floats without a scale are values of their own.
     fn allows_plain_fp8(&self) -> bool {
         false
+    }
+
+    /// The ends of the names of its tensors that mean something only beside codes.
+    fn telling(&self) -> &'static [&'static str] {
+        &[]
     }
 
     /// Tensors that belong to the checkpoint and to no weight.
@@ -101,12 +106,54 @@ pub(crate) fn recognise(of: &Context<'_>) -> Result<Box<dyn Method>> {
 /// The weight whose codes are in this tensor, if the tensor has codes and the configuration does not say that its module has none.
 pub(crate) fn resolve(method: &dyn Method, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
     let weight = method.resolve(of, codes)?;
+    if let Some(Weight { coding, .. }) = &weight
+        && !is_addressable(&coding.shape)
+    {
+        let what = format!("the axes {:?} of the weight are larger than memory could hold", coding.shape);
+        return Err(of.wrong(codes, what));
+    }
+    if let Some(Weight { coding, .. }) = &weight {
+        check_companions(of, coding)?;
+    }
     if let Some(Weight { module, .. }) = &weight
         && of.skipped.contains(module.as_str())
     {
         return Err(of.disagree(codes, format!("that \"{module}\" is not quantized")));
     }
     Ok(weight)
+}
+
+/// Fails if zero points or groups have another shape than the coding needs, such as the transposed one, which has as many bytes.
+fn check_companions(of: &Context<'_>, coding: &Coding) -> Result<()> {
+    let leading = &coding.shape[..coding.shape.len().saturating_sub(2)];
+    let rows = coding.scales.as_ref().map_or(0, |scales| scales.grid[0]);
+    let zeros = match coding.zeros {
+        Zeros::Tensor { id, packing, .. } => {
+            let size = of.dtype(id).map_or(1, DType::size);
+            Some((id, [leading, &[packing.stored_rows(rows), packing.pitch / size]].concat()))
+        }
+        Zeros::None | Zeros::Constant(_) => None,
+    };
+    let groups = coding.groups.map(|(id, axis)| match axis {
+        Axis::Rows => (id, vec![coding.rows]),
+        Axis::Columns => (id, vec![coding.cols]),
+    });
+    for (id, want) in zeros.into_iter().chain(groups) {
+        if significant(of.shape(id)) != significant(&want) {
+            let (codes, shape) = (&of.tensor(coding.codes).name, &coding.shape);
+            let what = format!(
+                "the tensor has the shape {:?}, and the codes \"{codes}\" of a weight {shape:?} need {want:?}",
+                of.shape(id)
+            );
+            return Err(of.wrong(id, what));
+        }
+    }
+    Ok(())
+}
+
+/// The axes of a shape that matter: those of length 1 are left out by some writers, and added by others.
+fn significant(shape: &[usize]) -> Vec<usize> {
+    shape.iter().copied().filter(|n| *n != 1).collect()
 }
 
 /// What the layouts read: the tensors and the configuration.
@@ -208,8 +255,12 @@ impl<'a> Context<'a> {
 
     /// The error of a configuration and tensors that say different things.
     fn disagree(&self, id: Id, config: impl std::fmt::Display) -> Error {
-        let (path, tensor) = (self.config_path().display(), self.tensor(id));
-        self.wrong(id, format!("{path} says {config}, and the tensor is {}", tensor.described()))
+        let evidence = match self.config {
+            Some((path, _)) => format!("{} says", path.display()),
+            None => "the shapes of the tensors imply".to_owned(),
+        };
+        let tensor = self.tensor(id).described();
+        self.wrong(id, format!("{evidence} {config}, and the tensor is {tensor}"))
     }
 
     /// Fails unless a tensor has one of these dtypes.
@@ -247,8 +298,6 @@ impl<'a> Context<'a> {
             if block_cols == 0 { cols } else { block_cols }.max(1),
         ];
         let grid = [rows.div_ceil(block[0]), cols.div_ceil(block[1])];
-        // Axes of length 1 are left out by some writers, and added by others.
-        let significant = |shape: &[usize]| shape.iter().copied().filter(|n| *n != 1).collect::<Vec<_>>();
         let want = [leading, &grid].concat();
         let have = self.shape(id);
         if significant(have) != significant(&want) {
@@ -293,6 +342,9 @@ const FP8: &[DType] = &[DType::Float8E4M3FN, DType::Float8E5M2, DType::Float8E4M
 
 /// Floats that scales are stored as, beside powers of two.
 const WIDE: &[DType] = &[DType::Float32, DType::Float16, DType::BFloat16];
+
+/// How scales that are powers of two are stored.
+const POWERS: &[DType] = &[DType::Float8E8M0FNU, DType::UInt8];
 
 /// An unsigned number of a configuration.
 fn number(of: &Value, key: &str) -> Option<usize> {

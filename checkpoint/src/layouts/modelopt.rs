@@ -6,7 +6,7 @@ use lanecast::DType::{self, Float4E2M1FN, Float8E4M3FN, UInt8};
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, Method, Weight, targets::glob, text, texts};
+use super::{Context, Method, POWERS, WIDE, Weight, targets::glob, text, texts};
 use crate::{
     coding::{Codes, Coding, Factor, Id, Packing},
     error::unsupported,
@@ -23,30 +23,34 @@ const ALGORITHMS: &[Algorithm] = &[
     Algorithm {
         name: "FP8",
         dtype: Float8E4M3FN,
-        build: |of, codes, scale, _| fp8(of, codes, scale, [0, 0]),
+        build: |of, codes, scale, _| fp8(of, codes, scale, [0, 0], WIDE),
     },
     Algorithm {
         name: "FP8_PER_CHANNEL_PER_TOKEN",
         dtype: Float8E4M3FN,
-        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 0]),
+        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 0], WIDE),
     },
     Algorithm {
         name: "FP8_PB_WO",
         dtype: Float8E4M3FN,
-        build: |of, codes, scale, _| fp8(of, codes, scale, [128, 128]),
+        build: |of, codes, scale, _| fp8(of, codes, scale, [128, 128], WIDE),
     },
     Algorithm {
         name: "MXFP8",
         dtype: Float8E4M3FN,
-        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 32]),
+        build: |of, codes, scale, _| fp8(of, codes, scale, [1, 32], POWERS),
     },
     Algorithm { name: "NVFP4", dtype: UInt8, build: nvfp4 },
     Algorithm { name: "W4A16_NVFP4", dtype: UInt8, build: nvfp4 },
-    Algorithm { name: "MXFP4", dtype: UInt8, build: |of, codes, scale, _| packed(of, codes, scale, 32) },
+    Algorithm {
+        name: "MXFP4",
+        dtype: UInt8,
+        build: |of, codes, scale, _| {
+            of.expect(scale, POWERS)?;
+            packed(of, codes, scale, 32)
+        },
+    },
 ];
-
-/// The ends of the names of tensors beside the codes.
-const COMPANIONS: [&str; 2] = ["weight_scale", "weight_scale_2"];
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let named = ["modelopt", "modelopt_fp4", "modelopt_fp8", "modelopt_mixed", "modelopt_mxfp8"];
@@ -112,12 +116,13 @@ impl Method for ModelOpt {
         }
         let scale = of.need(&format!("{module}.weight_scale"), codes)?;
         let coding = (algorithm.build)(of, codes, scale, module)?;
-        let companions = COMPANIONS.iter().filter_map(|end| of.find(&format!("{module}.{end}"))).collect();
+        let companions = coding.companions();
         Ok(Some(Weight { name: name.clone(), module: module.to_owned(), coding, companions }))
     }
 }
 
-fn fp8(of: &Context<'_>, codes: Id, scale: Id, block: [usize; 2]) -> Result<Coding> {
+fn fp8(of: &Context<'_>, codes: Id, scale: Id, block: [usize; 2], dtypes: &[DType]) -> Result<Coding> {
+    of.expect(scale, dtypes)?;
     let shape = of.shape(codes);
     Ok(Coding {
         scales: Some(of.scales(scale, shape, block)?),

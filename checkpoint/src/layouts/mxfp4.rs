@@ -1,9 +1,9 @@
 //! MXFP4 of gpt-oss: `X_blocks` U8 [E, out, in/32, 16] and `X_scales` U8 [E, out, in/32]. The weight is `X` [E, in, out].
 
-use lanecast::DType::{Float4E2M1FN, Float8E8M0FNU, UInt8};
+use lanecast::DType::{Float4E2M1FN, UInt8};
 use lanecast_files::Result;
 
-use super::{Context, Method, Weight};
+use super::{Context, Method, POWERS, Weight};
 use crate::coding::{Codes, Coding, Id, Packing};
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
@@ -23,11 +23,15 @@ impl Method for Mxfp4 {
         "MXFP4 of gpt-oss"
     }
 
+    fn telling(&self) -> &'static [&'static str] {
+        &["_scales", "_blocks"]
+    }
+
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let Some(name) = of.tensor(codes).name.strip_suffix("_blocks") else { return Ok(None) };
         of.expect(codes, &[UInt8])?;
         let scales = of.need(&format!("{name}_scales"), codes)?;
-        of.expect(scales, &[UInt8, Float8E8M0FNU])?;
+        of.expect(scales, POWERS)?;
         let [leading @ .., blocks, 16] = of.shape(codes) else {
             return Err(of.wrong(codes, format!("the shape must end with 16, not {:?}", of.shape(codes))));
         };

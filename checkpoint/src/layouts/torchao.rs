@@ -3,11 +3,11 @@
 
 use std::collections::HashMap;
 
-use lanecast::DType::{Float4E2M1FN, Int8, UInt8};
+use lanecast::DType::{Float4E2M1FN, Float8E4M3FN, Int8, UInt8};
 use lanecast_files::Result;
 use serde_json::Value;
 
-use super::{Context, FP8, Method, Weight};
+use super::{Context, FP8, Method, POWERS, WIDE, Weight, texts};
 use crate::{
     coding::{Codes, Coding, Factor, Id, Packing, Zeros},
     error::unsupported,
@@ -15,6 +15,13 @@ use crate::{
 
 /// The end of the name of the codes, behind the name of the weight.
 const CODES: &str = "_qdata";
+
+/// The names of the tensors of a class that are decoded.
+const READ: &[&str] = &["qdata", "scale", "zero_point", "per_tensor_scale"];
+
+/// The names of those that only a runtime with quantized activations uses.
+const ACTIVATIONS: &[&str] =
+    &["act_quant_scale", "act_quant_zero_point", "act_per_tensor_scale", "output_quant_scale"];
 
 pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
     let mut classes = HashMap::new();
@@ -44,6 +51,29 @@ struct Torchao {
     classes: HashMap<String, Value>,
 }
 
+/// The tensors of a class that the values of the weight do not need. Fails if the class has a tensor that is not known or is missing.
+fn activations(of: &Context<'_>, codes: Id, stored: &str, class: &Value) -> Result<Vec<Id>> {
+    let mut listed = texts(class, "_tensor_data_names");
+    if of.find(&format!("{stored}_act_pre_scale")).is_some() {
+        listed.push("act_pre_scale");
+    }
+    let mut dropped = Vec::new();
+    for name in listed {
+        if name == "act_pre_scale" {
+            let what = "act_pre_scale multiplies the inputs of the module, so the weights alone are not those of a plain checkpoint";
+            return Err(of.refused(codes, what));
+        }
+        if !READ.contains(&name) && !ACTIVATIONS.contains(&name) {
+            return Err(
+                of.refused(codes, format!("the tensor \"{name}\" of torchao's classes is not decoded"))
+            );
+        }
+        let id = of.need(&format!("{stored}_{name}"), codes)?;
+        dropped.extend(ACTIVATIONS.contains(&name).then_some(id));
+    }
+    Ok(dropped)
+}
+
 impl Method for Torchao {
     fn name(&self) -> &'static str {
         "torchao"
@@ -56,11 +86,18 @@ impl Method for Torchao {
         let class = self.classes.get(&name);
         let class =
             class.ok_or_else(|| of.wrong(codes, format!("the header does not describe \"{name}\"")))?;
+        let dropped = activations(of, codes, stored, class)?;
         let beside = |end: &str| of.find(&format!("{stored}_{end}"));
         let scale = of.need(&format!("{stored}_scale"), codes)?;
         let zero = beside("zero_point");
         let shape = of.shape(codes);
         let data = class.get("_data").unwrap_or(&Value::Null);
+        if ["is_swizzled_scales", "_is_swizzled_scales"]
+            .iter()
+            .any(|key| data.get(key) == Some(&Value::Bool(true)))
+        {
+            return Err(of.refused(codes, "scales that are swizzled (is_swizzled_scales) are not decoded"));
+        }
         let block: Option<Vec<usize>> = data.get("block_size").and_then(|block| match block {
             Value::Array(axes) => axes.iter().map(|axis| axis.as_u64()?.try_into().ok()).collect(),
             one => Some(vec![1, one.as_u64()?.try_into().ok()?]),
@@ -68,7 +105,6 @@ impl Method for Torchao {
         let Some([rows, cols]) = block.as_deref() else {
             return Err(of.wrong(codes, "the header has no block_size of two numbers for the tensor"));
         };
-        // -1 is not a number of elements; blocks are never larger than the weight.
         let block = [*rows, *cols];
         let integers = |coding: Coding| -> Result<Coding> {
             of.expect(codes, &[Int8])?;
@@ -100,6 +136,12 @@ impl Method for Torchao {
         };
         let factor = beside("per_tensor_scale");
         let kind = class.get("_type").and_then(Value::as_str).unwrap_or_default();
+        let dtypes = match kind {
+            "MXTensor" => POWERS,
+            "NVFP4Tensor" => &[Float8E4M3FN],
+            _ => WIDE,
+        };
+        of.expect(scale, dtypes)?;
         let coding = match kind {
             "Float8Tensor" => {
                 of.expect(codes, FP8)?;
@@ -113,7 +155,7 @@ impl Method for Torchao {
             "NVFP4Tensor" => Coding { factor: factor.map_or(Factor::None, Factor::Times), ..nibbles()? },
             _ => return Err(of.refused(codes, format!("the tensor class {kind} of torchao is not decoded"))),
         };
-        let companions = [scale].into_iter().chain(zero).chain(factor).collect();
+        let companions = coding.companions().into_iter().chain(dropped).collect();
         Ok(Some(Weight { name, module: module.to_owned(), coding, companions }))
     }
 
