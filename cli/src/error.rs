@@ -168,7 +168,7 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::ChooseOthers => {
             "see `lanecast inspect` for names and dtypes, and --from and --include".into()
         }
-        Remedy::AllowNan => "give --allow-nan to decode its codes to NaN".into(),
+        Remedy::AllowNan => "give --allow-nan to decode its codes all the same".into(),
         Remedy::AllowLoss => "cast to a dtype that holds it, or with --on-loss ignore".into(),
         Remedy::Scale => "`lanecast scale` keeps small values; or allow more with --max-underflow".into(),
         Remedy::AllowQuantized => {

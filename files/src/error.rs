@@ -72,7 +72,7 @@ pub enum Remedy {
     Scale,
     /// Dequantize the checkpoint, or allow the tensors to be cast as they are.
     AllowQuantized,
-    /// Allow scales that are NaN.
+    /// Allow scales that are NaN or infinite.
     AllowNan,
     /// Say which format the file has.
     NameFormat,
@@ -107,7 +107,7 @@ impl fmt::Display for Remedy {
             Self::AllowQuantized => {
                 f.write_str("dequantize the checkpoint first, choose other tensors, or set allow_quantized")
             }
-            Self::AllowNan => f.write_str("allow NaN, to read its codes as NaN"),
+            Self::AllowNan => f.write_str("allow NaN and infinity, to read its codes all the same"),
             Self::Rename { near } => match near.as_slice() {
                 [] => f.write_str("name a tensor of the file"),
                 near => write!(f, "did you mean {}?", either(near)),

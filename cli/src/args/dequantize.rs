@@ -22,7 +22,7 @@ pub struct Dequantize {
     /// The dtype of decoded weights: bfloat16, float16 or float32
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
-    /// Decode the codes of a scale that is NaN to NaN, instead of failing
+    /// Decode the codes of a scale that is NaN or infinite, instead of failing
     #[arg(long)]
     pub allow_nan: bool,
     /// Replace DST if it exists, with all that is in it
