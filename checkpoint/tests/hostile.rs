@@ -204,7 +204,7 @@ fn long_axes_of_empty_weights_are_no_work() {
         dequantize(folder.path(), &out.path().join("out"), &options, Callbacks::default())
             .unwrap_or_else(|e| panic!("{e}"));
     };
-    const LONG: u64 = 1 << 50;
+    const LONG: u64 = if usize::BITS == 64 { 1 << 50 } else { 1 << 20 };
     let scale: Tensor<'_> = ("m.up.weight_scale_inv", Float32, &[0, LONG / 128], vec![]);
     empty(DEEPSEEK, &[("m.up.weight", Float8E4M3FN, &[0, LONG], vec![]), scale]);
     let awq = r#"{"quantization_config":{"quant_method":"awq","group_size":1}}"#;
