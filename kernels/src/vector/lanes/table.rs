@@ -165,6 +165,30 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
 }
 
+/// A source whose table comes with the cast.
+pub(crate) trait Tabled {
+    type Table: 'static;
+
+    /// # Safety
+    ///
+    /// `data` is that of a kernel of this source ([`with_table`](super::rounded::with_table)).
+    #[inline(always)]
+    unsafe fn table(data: &Data) -> &Self::Table {
+        // SAFETY: such a kernel has a table of this type.
+        unsafe { &*data.table.cast() }
+    }
+}
+
+impl<Q, const E: usize, const BITS: usize> Tabled for Given<Q, E, BITS> {
+    type Table = Lut<E, 1>;
+}
+impl<Q, const SIGNED: bool, const E: usize, const BITS: usize> Tabled for GivenInts<Q, SIGNED, E, BITS> {
+    type Table = Lut<E, 1>;
+}
+impl Tabled for GivenF32 {
+    type Table = Lut<128, 2>;
+}
+
 /// Codes whose results of a byte come with the cast.
 pub(crate) struct Given<Q, const E: usize, const BITS: usize>(PhantomData<Q>);
 /// The same of integers of a byte, of which the results are made.
@@ -178,8 +202,8 @@ impl<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> f
     type Tables = Q::Entries;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Q::Entries {
-        // SAFETY: the caller's data has a table of `E` entries of a byte.
-        Q::Entries::new(m, unsafe { &*data.table.cast::<[u8; E]>() })
+        // SAFETY: the caller's data.
+        Q::Entries::new(m, unsafe { &Self::table(data).planes[0] })
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Found8<M>; 2] {
@@ -212,8 +236,8 @@ impl<M: LaneOps> Source<M> for GivenF32 {
     type Tables = ([Quads<M, 2>; 2], [u8; 2]);
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Self::Tables {
-        // SAFETY: the caller's data has a table of 128 entries of two planes.
-        let Lut { planes: [low, high], patch } = unsafe { &*data.table.cast::<Lut<128, 2>>() };
+        // SAFETY: the caller's data.
+        let Lut { planes: [low, high], patch } = unsafe { Self::table(data) };
         ([Quads::new(m, low), Quads::new(m, high)], *patch)
     }
     #[inline(always)]
