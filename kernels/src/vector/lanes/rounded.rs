@@ -16,10 +16,9 @@ use super::{
     select::{Tokens, to},
     small::{self, Power, Signed},
     source::{self, Source},
-    table::{Given, GivenF32, GivenInts, Tabled},
+    table::{Given, GivenF32, GivenInts, Tabled, reading, with_table},
     target::{
-        self, Byte, Found, Int16, Int32, Int64, Target, store_2, store_4, store_8, store_complex_32,
-        store_complex_64,
+        self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
     },
     two,
 };
@@ -411,23 +410,6 @@ pub(crate) fn rounded<K: Tokens>(
         }
     };
     Some(Rounded { run, direction, second: None })
-}
-
-/// A kernel with the type of the table that it reads.
-///
-/// # Safety
-///
-/// The kernel reads `data.table` as a `T`, or not at all.
-unsafe fn reading<T>(run: KernelFn) -> TableFn<T> {
-    // SAFETY: the two differ in the type behind one reference, and `WithTable` is `Data` there.
-    unsafe { core::mem::transmute::<KernelFn, TableFn<T>>(run) }
-}
-
-/// The kernel of a source whose table comes with the cast.
-pub(crate) fn with_table<M: LaneOps, S: Source<M> + Tabled, D: Target<M>, const SATURATE: bool>()
--> TableFn<S::Table> {
-    // SAFETY: the source alone reads a table, and reads it as its own type.
-    unsafe { reading(run::<M, S, D, SATURATE>) }
 }
 
 /// Results of a byte that come with the cast.

@@ -9,12 +9,17 @@ use super::{
     float::{F32, Short, ShortOrInfinite},
     int::Ints8,
     lookup::{Entries, Fnuz, Lookup, Quads},
+    run::run,
     source::Source,
+    target::Target,
     upper_halves,
 };
-use crate::format::{
-    data::Data,
-    lut::{self, Lut},
+use crate::{
+    format::{
+        data::Data,
+        lut::{self, Lut},
+    },
+    vector::kernel::{KernelFn, TableFn},
 };
 use core::marker::PhantomData;
 
@@ -171,7 +176,7 @@ pub(crate) trait Tabled {
 
     /// # Safety
     ///
-    /// `data` is that of a kernel of this source ([`with_table`](super::rounded::with_table)).
+    /// `data` is that of a kernel of this source ([`with_table`](with_table)).
     #[inline(always)]
     unsafe fn table(data: &Data) -> &Self::Table {
         // SAFETY: such a kernel has a table of this type.
@@ -248,4 +253,21 @@ impl<M: LaneOps> Source<M> for GivenF32 {
             F32::new(upper_halves(m, m.zip_8(low, high)))
         })
     }
+}
+
+/// A kernel with the type of the table that it reads.
+///
+/// # Safety
+///
+/// The kernel reads `data.table` as a `T`, or not at all.
+pub(crate) unsafe fn reading<T>(run: KernelFn) -> TableFn<T> {
+    // SAFETY: the two differ in the type behind one reference, and `WithTable` is `Data` there.
+    unsafe { core::mem::transmute::<KernelFn, TableFn<T>>(run) }
+}
+
+/// The kernel of a source whose table comes with the cast.
+pub(crate) fn with_table<M: LaneOps, S: Source<M> + Tabled, D: Target<M>, const SATURATE: bool>()
+-> TableFn<S::Table> {
+    // SAFETY: the source alone reads a table, and reads it as its own type.
+    unsafe { reading(run::<M, S, D, SATURATE>) }
 }
