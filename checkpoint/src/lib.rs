@@ -22,7 +22,7 @@
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
-//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`.
+//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `write` writes what is planned.
 
 #![forbid(unsafe_code)]
 
@@ -44,7 +44,9 @@ mod layouts;
 mod source;
 mod unpack;
 mod values;
+mod write;
 
 pub use checkpoint::{Checkpoint, Tensor};
-pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
+pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use write::{Callbacks, Step};
