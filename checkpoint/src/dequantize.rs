@@ -142,10 +142,10 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
 
 impl Report {
     fn add(&mut self, written: Written) {
-        let Written { changed, copied, bytes_in, bytes_out, files, warnings, .. } = written;
+        let Written { changed, copied, bytes_in, bytes_out, files, notes, .. } = written;
         (self.tensors_decoded, self.tensors_copied) = (changed, copied);
         (self.bytes_in, self.bytes_out, self.files) = (bytes_in, bytes_out, files);
-        self.warnings.extend(warnings);
+        self.warnings.extend(notes.warnings);
     }
 }
 
@@ -161,7 +161,7 @@ fn tensors(checkpoint: &Checkpoint, to: DType) -> Vec<NewTensor<'_>> {
             is_changed: tensor.dtype != Some(dtype),
             produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
-                Ok(checkpoint.doubt(content)?.into_iter().collect())
+                Ok(checkpoint.doubt(content)?.into())
             }),
         }
     };
