@@ -21,7 +21,7 @@ pub use self::notes::Loss;
 pub(crate) use self::{
     notes::Notes,
     others::{CopiedFile, copied_files},
-    paths::{check_apart, make},
+    paths::{becomes_file, check_apart, make},
     shards::{Cut, index, name_shards},
     stream::{Target, new_file},
 };
@@ -49,6 +49,8 @@ pub struct Step<'a> {
     pub file_done: u64,
     /// Bytes of tensors that will be written to this file.
     pub file_total: u64,
+    /// Whether the output is read again, not written: all bytes count from zero again.
+    pub is_check: bool,
 }
 
 /// Callbacks, both optional. They are called on the thread that called the function, after each part of a tensor.
@@ -294,7 +296,8 @@ impl Work<'_, '_> {
                     if let Some(progress) = &mut self.callbacks.progress {
                         let (file, tensor) = (&*shard.name, &*tensor.declared.name);
                         let (done, total) = (self.done, self.total);
-                        progress(Step { file, tensor, done, total, file_done, file_total });
+                        let is_check = false;
+                        progress(Step { file, tensor, done, total, file_done, file_total, is_check });
                     }
                     self.callbacks.check()
                 })?;
