@@ -168,7 +168,16 @@ pub fn convert(
         plan.write_rest(partial.root(), &callbacks, &mut written)?;
     }
     if options.verify {
-        verified = Some(verify::compare(&source, &plan, |name| partial.path_of(name), &mut callbacks)?);
+        verified = match verify::compare(&source, &plan, |name| partial.path_of(name), &mut callbacks) {
+            Ok(count) => Some(count),
+            Err(error) => {
+                // No run goes on from wrong bytes. Those of one that was cancelled are not known to be wrong.
+                if !matches!(error, Error::Cancelled) {
+                    partial.discard();
+                }
+                return Err(error);
+            }
+        };
     }
     callbacks.check()?;
     partial.commit()?;

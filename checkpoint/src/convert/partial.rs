@@ -171,6 +171,11 @@ impl Partial {
         Ok(())
     }
 
+    /// Removes the folder.
+    pub(super) fn discard(mut self) {
+        self.has_markers = false;
+    }
+
     /// Removes what an earlier run did.
     fn clear(&self) -> Result<()> {
         for part in [JOB, DONE, FILES] {

@@ -92,6 +92,6 @@ fn compare_values(
 
 /// The output is not what was to be written.
 fn wrong(what: String) -> Error {
-    let remedy = "start again with replace (--force), and check the disk and the memory of this machine";
+    let remedy = "start again, and check the disk and the memory of this machine";
     Error::Format(Detail { what, remedy: Remedy::Text(remedy.to_owned()), ..Detail::default() })
 }
