@@ -146,8 +146,8 @@ impl Report {
 }
 
 /// The tensors of the output.
-fn tensors(checkpoint: &Checkpoint, to: DType) -> Vec<NewTensor<'_>> {
-    let new = |(tensor, content): (&'_ Tensor, &'_ Content)| {
+fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
+    let new = |(tensor, content): (&'a Tensor, &'a Content)| {
         let dtype = target(tensor, content, to);
         let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
         NewTensor {

@@ -91,7 +91,9 @@ fn tree(folder: &Path) -> BTreeMap<String, Vec<u8>> {
         let entry = entry.expect("an entry");
         let name = entry.file_name().into_string().expect("text");
         if entry.path().is_dir() {
-            found.extend(tree(&entry.path()).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)));
+            found.extend(
+                tree(&entry.path()).into_iter().map(|(inner, bytes)| (format!("{name}/{inner}"), bytes)),
+            );
         } else {
             found.insert(name, fs::read(entry.path()).expect("a file"));
         }
@@ -135,8 +137,14 @@ fn floats_are_cast_and_all_else_stays() {
     let counts = (report.tensors_cast, report.tensors_copied, report.float32_kept, report.tensors_verified);
     // The empty tensor is cast, too.
     assert_eq!(counts, (5, 3, 1, Some(8)));
-    assert_eq!((report.bytes_in, report.bytes_out), (1200 + 24 + 1400 + 16 + 3 + 10 + 8, 1200 + 24 + 1400 + 16 + 3 + 10 + 2));
-    assert!(report.losses.is_empty() && report.warnings.is_empty() && report.bytes_resumed == 0, "{report:?}");
+    assert_eq!(
+        (report.bytes_in, report.bytes_out),
+        (1200 + 24 + 1400 + 16 + 3 + 10 + 8, 1200 + 24 + 1400 + 16 + 3 + 10 + 2)
+    );
+    assert!(
+        report.losses.is_empty() && report.warnings.is_empty() && report.bytes_resumed == 0,
+        "{report:?}"
+    );
     let after = Checkpoint::open(&dst).expect("a checkpoint");
     for (name, want) in [
         ("m.0.weight", (Float16, f16s(600))),
@@ -151,7 +159,15 @@ fn floats_are_cast_and_all_else_stays() {
         assert!(tensor(&after, name) == want, "{name}");
     }
     assert_eq!(after.tensors().len(), 8);
-    let files = ["config.json", INDEX, "s-1.safetensors", "s-2.safetensors", "s-3.safetensors", "sub", "tokenizer.json"];
+    let files = [
+        "config.json",
+        INDEX,
+        "s-1.safetensors",
+        "s-2.safetensors",
+        "s-3.safetensors",
+        "sub",
+        "tokenizer.json",
+    ];
     assert_eq!(names(&dst), files);
     let mut written = report.files;
     written.sort();
@@ -310,17 +326,28 @@ fn weights_that_all_become_zero_are_a_warning_that_names_quantize() {
     );
     fs::write(src.join("config.json"), CONFIG).expect("a file");
     let report = run(&src, &dst, &ConvertOptions::to(Int8)).expect("a report");
-    let lost: Vec<_> = report.losses.iter().map(|loss| (&*loss.tensor, loss.out_of_range, loss.all_zero)).collect();
+    let lost: Vec<_> =
+        report.losses.iter().map(|loss| (&*loss.tensor, loss.out_of_range, loss.all_zero)).collect();
     assert_eq!(lost, [("a.small", 0, true), ("b.small", 0, true), ("d.large", 2, false)]);
     let [zero, out] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
-    assert!(["\"a.small\" and another tensor", "int8", "lanecast quantize"].iter().all(|part| zero.contains(part)), "{zero}");
+    assert!(
+        ["\"a.small\" and another tensor", "int8", "lanecast quantize"]
+            .iter()
+            .all(|part| zero.contains(part)),
+        "{zero}"
+    );
     assert!(out.starts_with("2 values of \"d.large\" are out of the range"), "{out}");
     // A model computes in floats.
     assert_eq!(fs::read_to_string(dst.join("config.json")).expect("a file"), CONFIG);
 }
 
 /// Ends at the `n`th question whether to go on; returns the result and how many questions there were.
-fn ended_at(src: &Path, dst: &Path, options: &ConvertOptions, n: usize) -> (Result<ConvertReport, Error>, usize) {
+fn ended_at(
+    src: &Path,
+    dst: &Path,
+    options: &ConvertOptions,
+    n: usize,
+) -> (Result<ConvertReport, Error>, usize) {
     let asked = std::cell::Cell::new(0);
     let cancelled = || {
         asked.set(asked.get() + 1);
@@ -345,8 +372,9 @@ fn work_that_is_ended_at_any_moment_goes_on_to_the_same_bytes() {
         let (result, questions) = ended_at(&src, &whole, &options, usize::MAX);
         let want = result.expect("a report");
         for _ in 0..20 {
-            let report = loop {
-                random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let mut report = loop {
+                random =
+                    random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 match ended_at(&src, &dst, &options, 1 + (random >> 33) % (questions + 1)).0 {
                     Ok(report) => break report,
                     Err(Error::Cancelled) => assert!(!dst.exists()),
@@ -356,7 +384,8 @@ fn work_that_is_ended_at_any_moment_goes_on_to_the_same_bytes() {
             };
             assert!(tree(&dst) == tree(&whole));
             resumed += usize::from(report.bytes_resumed > 0);
-            assert_eq!(ConvertReport { bytes_resumed: 0, ..report }, want);
+            report.bytes_resumed = 0;
+            assert_eq!(report, want);
             assert_eq!(names(folder.path()), ["dst", "src", "whole"]);
             fs::remove_dir_all(&dst).expect("a folder");
         }
@@ -406,13 +435,16 @@ fn only_the_same_run_goes_on() {
         assert!(matches!(error, Error::Request(_)) && error.to_string().contains(part), "{error}");
     }
     // Without the word, nothing is taken or thrown away.
-    let error = run(&src, &dst, &ConvertOptions { resume: false, ..options.clone() }).expect_err("unfinished");
+    let error =
+        run(&src, &dst, &ConvertOptions { resume: false, ..options.clone() }).expect_err("unfinished");
     assert!(matches!(error, Error::Exists(_)) && error.to_string().contains("unfinished"), "{error}");
     // The same bytes, written again.
     let shard = src.join("s-2.safetensors");
     let bytes = fs::read(&shard).expect("a file");
     let time = fs::metadata(&shard).and_then(|metadata| metadata.modified()).expect("a time");
-    let set = |time| fs::File::options().write(true).open(&shard).and_then(|file| file.set_modified(time)).expect("a time");
+    let set = |time| {
+        fs::File::options().write(true).open(&shard).and_then(|file| file.set_modified(time)).expect("a time")
+    };
     fs::write(&shard, &bytes).expect("a file");
     set(time + std::time::Duration::from_secs(1));
     let error = run(&src, &dst, &options).expect_err("a changed source").to_string();
@@ -425,7 +457,8 @@ fn only_the_same_run_goes_on() {
     // An unfinished output can be thrown away.
     fs::remove_dir_all(&dst).expect("a folder");
     unfinished();
-    let report = run(&src, &dst, &ConvertOptions { resume: false, replace: true, ..options.clone() }).expect("a report");
+    let report = run(&src, &dst, &ConvertOptions { resume: false, replace: true, ..options.clone() })
+        .expect("a report");
     assert_eq!(report.bytes_resumed, 0);
     // A damaged marker says nothing, and neither does one without its bytes.
     fs::remove_dir_all(&dst).expect("a folder");
@@ -448,10 +481,14 @@ fn two_runs_do_not_write_one_output() {
         let mut refused = 0;
         let mut progress = |_: Step<'_>| {
             let error = run(&src, &dst, &options).expect_err("locked");
-            assert!(matches!(error, Error::Request(_)) && error.to_string().contains("another run"), "{error}");
+            assert!(
+                matches!(error, Error::Request(_)) && error.to_string().contains("another run"),
+                "{error}"
+            );
             refused += 1;
         };
-        convert(&src, &dst, &options, Callbacks { progress: Some(&mut progress), cancelled: None }).expect("a report");
+        convert(&src, &dst, &options, Callbacks { progress: Some(&mut progress), cancelled: None })
+            .expect("a report");
         assert!(refused > 3);
         assert_eq!(names(folder.path()), ["dst", "src"]);
     }
@@ -473,7 +510,8 @@ fn a_run_that_ended_after_its_output_was_renamed_is_complete() {
 
     let (src, dst) = (src.join("s-1.safetensors"), folder.path().join("one.safetensors"));
     assert!(ended_at(&src, &dst, &options, questions).0.is_ok());
-    let (want, partial) = (fs::read(&dst).expect("a file"), folder.path().join("one.safetensors.lanecast-partial"));
+    let (want, partial) =
+        (fs::read(&dst).expect("a file"), folder.path().join("one.safetensors.lanecast-partial"));
     fs::remove_file(&dst).expect("a file");
     let (_, questions) = ended_at(&src, &folder.path().join("x.safetensors"), &options, usize::MAX);
     assert!(ended_at(&src, &dst, &options, questions).0.is_err());
@@ -500,7 +538,13 @@ fn a_second_cast_finds_wrong_bytes_before_the_output_has_its_name() {
     let options = ConvertOptions { verify: true, ..ConvertOptions::to(Float32) };
     let callbacks = Callbacks { progress: Some(&mut progress), cancelled: None };
     let error = convert(&src, &dst, &options, callbacks).expect_err("a broken file").to_string();
-    assert!(broken && error.contains("s-2.safetensors") && error.contains("m.mask") && error.contains("element 2"), "{error}");
+    assert!(
+        broken
+            && error.contains("s-2.safetensors")
+            && error.contains("m.mask")
+            && error.contains("element 2"),
+        "{error}"
+    );
     // Nothing goes on from wrong bytes.
     assert_eq!(names(folder.path()), ["src"]);
 }
@@ -517,7 +561,9 @@ fn outputs_are_replaced_only_on_request() {
     let replace = ConvertOptions { replace: true, ..options.clone() };
     run(&src, &dst, &replace).expect("a report");
     assert!(!dst.join("old").exists());
-    for inside in [src.join("dst"), src.clone(), folder.path().to_owned(), folder.path().join("x.safetensors")] {
+    for inside in
+        [src.join("dst"), src.clone(), folder.path().to_owned(), folder.path().join("x.safetensors")]
+    {
         assert!(matches!(run(&src, &inside, &replace), Err(Error::Request(_))), "{inside:?}");
     }
     // A file becomes a file or a folder, and never itself.
@@ -542,8 +588,11 @@ fn a_quarter_of_a_million_tensors_are_converted() {
     for shard in 0..5 {
         let file = format!("part-{shard}.safetensors");
         let names: Vec<String> = (0..50_000).map(|i| format!("m.{shard}.experts.{i}.weight")).collect();
-        let tensors: Vec<(&str, DType, &[u64], Vec<u8>)> =
-            names.iter().enumerate().map(|(i, name)| (&**name, BFloat16, &[1][..], bf16::from_f32(value(i)).to_le_bytes().to_vec())).collect();
+        let tensors: Vec<(&str, DType, &[u64], Vec<u8>)> = names
+            .iter()
+            .enumerate()
+            .map(|(i, name)| (&**name, BFloat16, &[1][..], bf16::from_f32(value(i)).to_le_bytes().to_vec()))
+            .collect();
         write(&src.join(&file), &tensors);
         map.extend(names.into_iter().map(|name| (name, Value::from(file.clone()))));
     }

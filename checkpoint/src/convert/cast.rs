@@ -20,7 +20,8 @@ const PART: usize = 1 << 18;
 pub(super) fn cast(source: &Source, tensor: &Stored, to: DType, sink: &mut Sink<'_>) -> Result<Notes> {
     let place = |e: Error| e.tensor(source, tensor);
     let Some(from) = tensor.dtype() else {
-        let what = format!("the tensor is {}, whose blocks are no numbers; dequantize it", tensor.described());
+        let what =
+            format!("the tensor is {}, whose blocks are no numbers; dequantize it", tensor.described());
         return Err(place(request(what)));
     };
     let mut file = source.reader(tensor, 0)?;

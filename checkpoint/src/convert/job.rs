@@ -41,7 +41,8 @@ impl Job {
     pub(super) fn new(source: &Source, options: &ConvertOptions, plan: &Plan<'_>) -> Result<Self> {
         let mut hashes = vec![Fnv::new(); source.files.len()];
         for tensor in &source.tensors {
-            let text = format!("{}\0{}\0{}\0{}\0", tensor.name, tensor.described(), tensor.start, tensor.bytes);
+            let text =
+                format!("{}\0{}\0{}\0{}\0", tensor.name, tensor.described(), tensor.start, tensor.bytes);
             hashes[tensor.file].add(text.as_bytes());
         }
         let origin = |(file, hash): (&crate::source::TensorsFile, &Fnv)| {

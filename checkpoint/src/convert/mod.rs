@@ -221,7 +221,8 @@ fn open(src: &Path, allow_quantized: bool) -> Result<(Source, Vec<String>)> {
 /// Fails if a weight is stored as codes.
 fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
     let tensors = checkpoint.tensors().iter().zip(&checkpoint.contents);
-    let mut coded = tensors.filter(|(_, content)| !matches!(content, Content::Plain(_))).map(|(tensor, _)| tensor);
+    let mut coded =
+        tensors.filter(|(_, content)| !matches!(content, Content::Plain(_))).map(|(tensor, _)| tensor);
     let Some(first) = coded.next() else { return Ok(()) };
     let what = format!(
         "the checkpoint is quantized: \"{}\"{} the layout {}, and a cast of codes and scales destroys the weights",

@@ -98,8 +98,12 @@ impl Partial {
             if options.resume {
                 if let Some(how) = job.differs(&old) {
                     let what = format!("the unfinished output is not of this run: {how}");
-                    return Err(Error::Request(Detail { what, remedy: Remedy::StartAnew, ..Detail::default() })
-                        .at_path(&partial.folder));
+                    return Err(Error::Request(Detail {
+                        what,
+                        remedy: Remedy::StartAnew,
+                        ..Detail::default()
+                    })
+                    .at_path(&partial.folder));
                 }
             } else if !options.replace {
                 let what = "an earlier run left its output unfinished".to_owned();
@@ -215,9 +219,7 @@ impl Partial {
     /// Flushes the file, and then says so.
     fn record(&mut self, notes: &Notes) -> Result<()> {
         let Some(open) = &mut self.open else { return Ok(()) };
-        open.file
-            .sync_all()
-            .map_err(|e| Error::system("cannot flush to disk", &e).at_path(&open.path))?;
+        open.file.sync_all().map_err(|e| Error::system("cannot flush to disk", &e).at_path(&open.path))?;
         let (file, bytes) = (open.shard.clone(), open.bytes);
         let marker = Marker { job: self.job.clone(), bytes, notes: notes.clone(), file };
         let path = self.marker_path(&marker.file);
@@ -263,7 +265,8 @@ impl Target for Partial {
                 _ => {}
             }
         }
-        let mut file = File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
+        let mut file =
+            File::options().create(true).truncate(false).write(true).open(&path).map_err(failed)?;
         file.set_len(keep).and_then(|()| file.seek(SeekFrom::Start(keep))).map_err(failed)?;
         self.open = Some(Open { shard: shard.to_owned(), file, path, bytes: keep });
         Ok(())

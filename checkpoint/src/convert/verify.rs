@@ -34,7 +34,9 @@ pub(super) fn compare(
             let old = source.names.get(name).map(|id| &source.tensors[*id]);
             let new = written.names.get(name).map(|id| &written.tensors[*id]);
             let (Some(old), Some(new)) = (old, new) else {
-                return Err(wrong(format!("the output has no tensor \"{name}\"")).at_path(&path_of(&shard.name)));
+                return Err(
+                    wrong(format!("the output has no tensor \"{name}\"")).at_path(&path_of(&shard.name))
+                );
             };
             if new.dtype() != Some(tensor.declared.dtype) || new.shape != old.shape {
                 let what = format!("the tensor of the output is {}", new.described());

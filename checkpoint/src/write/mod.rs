@@ -302,7 +302,11 @@ impl Work<'_, '_> {
                     self.callbacks.check()
                 })?;
                 if file_done - before != tensor.bytes() {
-                    let what = format!("{} bytes were made, and the tensor has {}", file_done - before, tensor.bytes());
+                    let what = format!(
+                        "{} bytes were made, and the tensor has {}",
+                        file_done - before,
+                        tensor.bytes()
+                    );
                     return Err(invalid(what).at(format!("tensor \"{}\"", tensor.declared.name)));
                 }
                 notes.extend(more);
