@@ -164,8 +164,11 @@ pub fn convert(
     let mut partial = Partial::open(dst, is_file, &Job::new(&source, options, &plan)?, options)?;
     let mut written = plan.write_shards(&mut partial, &mut callbacks)?;
     let mut verified = None;
-    if !partial.is_renamed() && !is_file {
-        plan.write_rest(partial.root(), &callbacks, &mut written)?;
+    if !is_file {
+        written.files = plan.names();
+        if !partial.is_renamed() {
+            plan.write_rest(partial.root(), &callbacks)?;
+        }
     }
     if options.verify {
         verified = match verify::compare(&source, &plan, |name| partial.path_of(name), &mut callbacks) {
