@@ -25,7 +25,7 @@ use crate::{
     error::request,
     source::Source,
     write::{
-        Callbacks, Cut, Loss, NewTensor, Notes, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
+        Callbacks, Cut, Loss, NewTensor, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
         name_shards,
     },
 };
@@ -253,7 +253,7 @@ fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
             file: tensor.file,
             bytes_in: tensor.bytes as u64,
             is_changed: from != Some(to),
-            produce: Box::new(move |sink| Ok(Notes::from(cast::cast(source, tensor, to, sink)?))),
+            produce: Box::new(move |sink| cast::cast(source, tensor, to, sink)),
         }
     };
     source.tensors.iter().zip(fates).map(new).collect()
