@@ -10,3 +10,4 @@ mod hostile;
 mod layouts;
 mod naive;
 mod refusals;
+mod resume;
