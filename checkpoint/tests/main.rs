@@ -2,6 +2,7 @@
 
 mod common;
 
+mod convert;
 mod dequantize;
 mod gguf;
 mod golden;
@@ -9,3 +10,4 @@ mod hostile;
 mod layouts;
 mod naive;
 mod refusals;
+mod resume;
