@@ -8,4 +8,6 @@ mod golden;
 mod hostile;
 mod layouts;
 mod naive;
+mod npz;
 mod refusals;
+mod torch;

@@ -28,9 +28,9 @@ impl Shard {
     pub(super) fn all(checkpoint: &Checkpoint, to: DType) -> Vec<Self> {
         let source = &checkpoint.source;
         let single = source.files.len() == 1;
-        let name = |name: &str| match name.strip_suffix(".gguf") {
+        let name = |name: &str| match crate::folder::plain_name(name) {
             Some(_) if single => crate::source::SINGLE.to_owned(),
-            Some(stem) => format!("{stem}.safetensors"),
+            Some(plain) => plain,
             None => name.to_owned(),
         };
         let empty = |file: &crate::source::TensorsFile| Self {
