@@ -79,7 +79,9 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<String>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder).map_err(failed)? {
         let entry = entry.map_err(failed)?;
-        if let (Ok(name), false) = (entry.file_name().into_string(), entry.file_type().map_err(failed)?.is_dir()) {
+        if let (Ok(name), false) =
+            (entry.file_name().into_string(), entry.file_type().map_err(failed)?.is_dir())
+        {
             files.push(name);
         }
     }

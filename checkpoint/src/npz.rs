@@ -99,7 +99,10 @@ fn stored(tensor: &TensorInfo, index: usize, file: usize) -> Result<Stored> {
         return Err(unsupported("a field of a structured array is no tensor of a checkpoint"));
     }
     let dtype = tensor.dtype().ok_or_else(|| {
-        unsupported(format!("the descriptor \"{}\" does not tell the dtype of the elements", tensor.described))
+        unsupported(format!(
+            "the descriptor \"{}\" does not tell the dtype of the elements",
+            tensor.described
+        ))
     })?;
     let whole = |axis: &u64| usize::try_from(*axis).ok();
     let shape: Option<Vec<usize>> = tensor.shape.iter().flatten().map(whole).collect();

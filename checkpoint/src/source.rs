@@ -146,7 +146,7 @@ impl Source {
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
         // The configuration of another checkpoint says nothing about a GGUF file.
-        let is_gguf = !is_folder && head(path)? == gguf::MAGIC;
+        let is_gguf = !is_folder && head(path)?.starts_with(gguf::MAGIC);
         let json_beside = |name: &str| if is_gguf { Ok(None) } else { json(&folder, name) };
         let mut source = Self {
             is_folder,
@@ -364,7 +364,7 @@ impl Source {
     }
 }
 
-/// The first bytes of a file.
+/// The first 8 bytes of a file.
 fn head(path: &Path) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(path);
     // Opening a pipe would wait for its other end.
@@ -372,7 +372,7 @@ fn head(path: &Path) -> Result<Vec<u8>> {
         return Err(unsupported("not a regular file").at_path(path));
     }
     let mut head = Vec::new();
-    File::open(path).map_err(failed)?.take(4).read_to_end(&mut head).map_err(failed)?;
+    File::open(path).map_err(failed)?.take(8).read_to_end(&mut head).map_err(failed)?;
     Ok(head)
 }
 

@@ -66,7 +66,9 @@ impl Source {
         match &tensor.via {
             Via::File => {}
             Via::Strides(strides) => self.gather(tensor, strides, &mut write)?,
-            Via::Member(index) => self.member(tensor, *index, &mut write).map_err(|e| e.tensor(self, tensor))?,
+            Via::Member(index) => {
+                self.member(tensor, *index, &mut write).map_err(|e| e.tensor(self, tensor))?
+            }
         }
         let file = Arc::new(Mutex::new(file));
         *last = Some((tensor.name.clone(), file.clone()));
@@ -98,7 +100,8 @@ pub(crate) fn in_c_order(
     size: usize,
     write: &mut dyn FnMut(&[u8]) -> Result<()>,
 ) -> Result<()> {
-    let (Some((cols, outer)), Some((step, outer_strides))) = (shape.split_last(), strides.split_last()) else {
+    let (Some((cols, outer)), Some((step, outer_strides))) = (shape.split_last(), strides.split_last())
+    else {
         return write(&bytes[..size]);
     };
     let mut index = vec![0; outer.len()];

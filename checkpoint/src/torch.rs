@@ -46,9 +46,11 @@ pub(crate) struct Contents {
     pub(crate) warnings: Vec<String>,
 }
 
-/// Whether a file that begins with these bytes may be one of PyTorch: an archive or a pickle.
+/// Whether a file that begins with these 8 bytes may be one of PyTorch: an archive or a pickle.
 pub(crate) fn may_be(head: &[u8]) -> bool {
-    head.starts_with(b"PK\x03\x04") || head.first() == Some(&0x80)
+    // A safetensors file begins with the length of its header, which is less than 2^32.
+    let pickle = |head: &[u8]| head[0] == 0x80 && (2..=5).contains(&head[1]) && head[4..] != [0; 4];
+    head.starts_with(b"PK\x03\x04") || head.len() == 8 && pickle(head)
 }
 
 /// Reads the description of the tensors of a file; `None` if it is an archive of another kind.
@@ -80,7 +82,8 @@ fn newer(mut archive: Archive) -> Result<Contents> {
     let places: HashMap<String, usize> =
         archive.members().iter().enumerate().map(|(i, member)| (member.name.clone(), i)).collect();
     // Only the root of the archive has a pickle of a state dict.
-    let mut roots = places.keys().filter_map(|name| name.strip_suffix(PICKLE).filter(|root| !root.contains('/')));
+    let mut roots =
+        places.keys().filter_map(|name| name.strip_suffix(PICKLE).filter(|root| !root.contains('/')));
     let (Some(root), None) = (roots.next(), roots.next()) else {
         return Err(bad("the archive does not have one member \"NAME/data.pkl\""));
     };
@@ -88,7 +91,9 @@ fn newer(mut archive: Archive) -> Result<Contents> {
         let order = archive.read(*order, 16)?;
         if order != b"little" {
             let order = String::from_utf8_lossy(&order).into_owned();
-            return Err(refused(format!("the file has the byte order \"{order}\", and only \"little\" is read")));
+            return Err(refused(format!(
+                "the file has the byte order \"{order}\", and only \"little\" is read"
+            )));
         }
     }
     let pickle = archive.read(places[&format!("{root}{PICKLE}")], MAX_PICKLE)?;
@@ -96,7 +101,8 @@ fn newer(mut archive: Archive) -> Result<Contents> {
     list(&values, |storage| {
         let name = format!("{root}/data/{}", storage.key);
         let member = places.get(&name).map(|i| &archive.members()[*i]);
-        let member = member.ok_or_else(|| bad(format!("the archive has no member \"{}\"", one_line(&name))))?;
+        let member =
+            member.ok_or_else(|| bad(format!("the archive has no member \"{}\"", one_line(&name))))?;
         if Some(member.bytes) != storage.bytes().map(|n| n as u64) {
             return Err(bad(format!(
                 "the member \"{}\" has {} bytes, and its storage {}",
@@ -105,9 +111,9 @@ fn newer(mut archive: Archive) -> Result<Contents> {
                 storage.bytes().unwrap_or(usize::MAX)
             )));
         }
-        member.stored_at.ok_or_else(|| {
-            refused(format!("the member \"{}\" is compressed or encrypted", one_line(&name)))
-        })
+        member
+            .stored_at
+            .ok_or_else(|| refused(format!("the member \"{}\" is compressed or encrypted", one_line(&name))))
     })
 }
 
@@ -127,9 +133,9 @@ fn older(file: File) -> Result<Contents> {
         return Err(refused("the file has another version than 1001"));
     }
     if let Value::Dict(entries) = system.get(system.root()) {
-        let order = entries.iter().find(|(key, _)| {
-            matches!(system.get(*key), Value::Text(key) if key == "little_endian")
-        });
+        let order = entries
+            .iter()
+            .find(|(key, _)| matches!(system.get(*key), Value::Text(key) if key == "little_endian"));
         if order.is_some_and(|(_, value)| !matches!(system.get(*value), Value::Bool(true))) {
             return Err(refused("the file has big-endian elements, and only little-endian ones are read"));
         }
@@ -142,13 +148,17 @@ fn older(file: File) -> Result<Contents> {
         let Value::Text(key) = keys.get(*key) else { return Err(bad("the name of a storage is no text")) };
         let place = |e: Error| e.at(format!("storage \"{}\"", one_line(key)));
         let storage = object.storages.get(key);
-        let storage = storage.ok_or_else(|| place(bad("no tensor names the storage, so its size is not known")))?;
+        let storage =
+            storage.ok_or_else(|| place(bad("no tensor names the storage, so its size is not known")))?;
         let mut count = [0; 8];
         input.seek(SeekFrom::Start(at)).map_err(|e| place(Error::reading(&e)))?;
         input.read_exact(&mut count).map_err(|e| place(Error::reading(&e)))?;
         if i64::from_le_bytes(count) != storage.elements as i64 {
             let have = i64::from_le_bytes(count);
-            return Err(place(bad(format!("the storage has {have} elements, and its tensors say {}", storage.elements))));
+            return Err(place(bad(format!(
+                "the storage has {have} elements, and its tensors say {}",
+                storage.elements
+            ))));
         }
         let end = storage.bytes().and_then(|n| (at + 8).checked_add(n as u64)).filter(|end| *end <= length);
         let end = end.ok_or_else(|| place(bad("the storage extends beyond the end of the file")))?;
@@ -226,7 +236,9 @@ impl<'v> Walk<'v> {
         let inner: Vec<(&str, Ref)> = entries
             .iter()
             .filter_map(|(key, value)| match (self.values.get(*key), self.values.get(*value)) {
-                (Value::Text(key), Value::Dict(_)) if WEIGHTS.contains(&key.as_str()) => Some((key.as_str(), *value)),
+                (Value::Text(key), Value::Dict(_)) if WEIGHTS.contains(&key.as_str()) => {
+                    Some((key.as_str(), *value))
+                }
                 _ => None,
             })
             .collect();
@@ -235,7 +247,9 @@ impl<'v> Walk<'v> {
             [(key, dict)] => {
                 if entries.len() > 1 {
                     let n = entries.len() - 1;
-                    warnings.push(format!("only \"{key}\" of the file is read, not the other entries beside it ({n})"));
+                    warnings.push(format!(
+                        "only \"{key}\" of the file is read, not the other entries beside it ({n})"
+                    ));
                 }
                 Ok(dict)
             }

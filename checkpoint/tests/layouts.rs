@@ -322,3 +322,62 @@ fn tensors_alone_tell_most_layouts() {
         assert!(with == decode(), "{name}");
     }
 }
+
+/// Rules for modules give them other bits and groups, or say that they are not quantized. Rules that contradict each other are refused.
+#[test]
+fn gptq_has_rules_for_modules() {
+    let config = |rules: &str| {
+        format!(
+            r#"{{"quantization_config":{{"quant_method":"gptq","bits":4,"group_size":-1,"dynamic":{{{rules}}}}}}}"#
+        )
+    };
+    let tensors: [Tensor<'_>; 6] = [
+        ("m.up.qweight", Int32, &[2, 4], vec![1; 32]),
+        ("m.up.qzeros", Int32, &[2, 1], vec![1; 8]),
+        ("m.up.scales", Float32, &[2, 4], f32s([0.5; 8].into_iter())),
+        ("m.down.qweight", Int32, &[1, 8], vec![0x33; 32]),
+        ("m.down.qzeros", Int32, &[1, 1], vec![0; 4]),
+        ("m.down.scales", Float32, &[1, 8], f32s([2.0; 8].into_iter())),
+    ];
+    let open = |rules: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("config.json"), config(rules)).expect("a file");
+        write(&folder.path().join("model.safetensors"), &tensors);
+        Checkpoint::open(folder.path()).map(|checkpoint| {
+            let read = |name: &str| {
+                let mut values = vec![0.0; checkpoint.find(name).expect("a weight").elements()];
+                checkpoint.read(name, &mut values).map(|()| values)
+            };
+            (read("m.up.weight").expect("values"), read("m.down.weight").expect("values"))
+        })
+    };
+    // Zero points are stored less one: 1 - 2 and 3 - 1.
+    let want = (vec![-0.5; 32], vec![4.0; 64]);
+    for rules in [
+        r#""+:.*up$":{"bits":8,"group_size":4}"#,
+        r#"".*\\.up":{"bits":8,"group_size":4},"m.up":{"bits":8,"group_size":4},"-:lm_head":{}"#,
+    ] {
+        assert_eq!(open(rules).unwrap_or_else(|e| panic!("{e}")), want, "{rules}");
+    }
+    let says = |rules: &str, parts: &[&str]| {
+        let error = folder_error(&config(rules), &tensors);
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    };
+    says(r#""-:m.down":{}"#, &["\"m.down\" is not quantized", "m.down.qweight"]);
+    says(r#""-:m.up":{},"m.down":{}"#, &["\"m.up\" is not quantized", "dynamic", "m.up.qweight"]);
+    says(r#""m.up":{"bits":8,"group_size":4},".*up":{"bits":2}"#, &["\"m.up\"", "\".*up\"", "differ"]);
+    says(r#""m":{"bits":7}"#, &["config.json", "7 bits"]);
+    says(r#""(?!x)":{"bits":8}"#, &["config.json", "(?!x)", "not understood"]);
+}
+
+/// The error of opening a checkpoint, or of decoding its tensors.
+fn folder_error(config: &str, tensors: &[Tensor<'_>]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("config.json"), config).expect("a file");
+    write(&folder.path().join("model.safetensors"), tensors);
+    let opened = Checkpoint::open(folder.path());
+    let decode = |of: Checkpoint| {
+        of.tensors().iter().find_map(|tensor| of.decode(&tensor.name, Float32, &mut |_| Ok(())).err())
+    };
+    opened.map_or_else(Some, decode).expect("an error").to_string()
+}

@@ -39,7 +39,10 @@ fn arrays_are_read_in_c_order() {
             };
             assert_eq!((read("little"), read("big")), (values.clone(), values.clone()));
             let fortran = read("fortran");
-            assert!((0..24).all(|i| fortran[(i % 2) * 12 + (i / 2 % 3) * 4 + i / 6] == i as f32), "{fortran:?}");
+            assert!(
+                (0..24).all(|i| fortran[(i % 2) * 12 + (i / 2 % 3) * 4 + i / 6] == i as f32),
+                "{fortran:?}"
+            );
             let both = read("both");
             assert!((0..24).all(|i| both[(i % 4) * 6 + i / 4] == i as f32), "{both:?}");
             assert_eq!((read("scalar"), read("empty")), (vec![7.0], vec![]));

@@ -6,7 +6,9 @@ use std::{
     path::Path,
 };
 
-use lanecast::DType::{self, BFloat16, Bool, Float8E4M3FN, Float16, Float32, Float64, Int8, Int64, UInt8, UInt16};
+use lanecast::DType::{
+    self, BFloat16, Bool, Float8E4M3FN, Float16, Float32, Float64, Int8, Int64, UInt8, UInt16,
+};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use tempfile::TempDir;
 use zip::ZipArchive;
@@ -20,7 +22,8 @@ use crate::common::{
 /// The files of `torch.zip`.
 fn files() -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
-    let mut archive = ZipArchive::new(Cursor::new(&include_bytes!("data/torch.zip")[..])).expect("an archive");
+    let mut archive =
+        ZipArchive::new(Cursor::new(&include_bytes!("data/torch.zip")[..])).expect("an archive");
     for i in 0..archive.len() {
         let mut file = archive.by_index(i).expect("a file");
         let path = folder.path().join(file.enclosed_name().expect("a name"));
@@ -79,7 +82,10 @@ fn state_dicts_have_every_kind_of_tensor() {
     for name in ["kinds.pt", "older.pt"] {
         let checkpoint = open(&files.path().join(name));
         let have = listed(&checkpoint);
-        let have: Vec<_> = have.iter().map(|(name, dtype, shape, values)| (&**name, *dtype, shape.clone(), values.clone())).collect();
+        let have: Vec<_> = have
+            .iter()
+            .map(|(name, dtype, shape, values)| (&**name, *dtype, shape.clone(), values.clone()))
+            .collect();
         assert_eq!(have, want, "{name}");
         assert_eq!((checkpoint.layout(), checkpoint.warnings().len()), ("plain", 0), "{name}");
     }
@@ -126,7 +132,15 @@ fn quantized_weights_of_shards_are_decoded() {
     let hooks = call("collections", "OrderedDict", &[]);
     let shape = |axes: [i64; 2]| tuple(&axes.map(long));
     // A transposed view of the codes 0x38 and 0x40, which are 1 and 2.
-    let args = [bytes, long(0), shape([2, 4]), shape([1, 2]), b"\x89".to_vec(), hooks, global("torch", "float8_e4m3fn")];
+    let args = [
+        bytes,
+        long(0),
+        shape([2, 4]),
+        shape([1, 2]),
+        b"\x89".to_vec(),
+        hooks,
+        global("torch", "float8_e4m3fn"),
+    ];
     let codes = call("torch._utils", "_rebuild_tensor_v3", &args);
     let scale = tensor(storage("FloatStorage", "0", 1), 0, &[1, 1], &[1, 1]);
     let one = "pytorch_model-00001-of-00002.bin";
@@ -139,7 +153,9 @@ fn quantized_weights_of_shards_are_decoded() {
         assert_eq!(values, [3.0, 3.0, 3.0, 3.0, 6.0, 6.0, 6.0, 6.0]);
     };
     check(&src);
-    let map = format!(r#"{{"metadata":{{"total_size":12}},"weight_map":{{"m.up.weight":"{one}","m.up.weight_scale_inv":"{two}"}}}}"#);
+    let map = format!(
+        r#"{{"metadata":{{"total_size":12}},"weight_map":{{"m.up.weight":"{one}","m.up.weight_scale_inv":"{two}"}}}}"#
+    );
     fs::write(src.join("pytorch_model.bin.index.json"), map).expect("a file");
     check(&src);
     let report = dequantize(&src, &dst, &Options::to(Float32), Callbacks::default()).expect("a report");

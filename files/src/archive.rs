@@ -93,7 +93,10 @@ impl Archive {
         let place = |e: Error| e.at(quoted("member", name));
         let mut bytes = Vec::new();
         let member = open_member(&mut self.archive, index).map_err(place)?;
-        member.take(limit.saturating_add(1)).read_to_end(&mut bytes).map_err(|e| place(Error::reading(&e)))?;
+        member
+            .take(limit.saturating_add(1))
+            .read_to_end(&mut bytes)
+            .map_err(|e| place(Error::reading(&e)))?;
         match bytes.len() as u64 > limit {
             true => Err(place(Error::unsupported(format!("the member has more than {limit} bytes")))),
             false => Ok(bytes),

@@ -35,9 +35,10 @@ impl Machine<'_> {
             (Global::FromType, [function, class, args, ..]) => {
                 let function = match (self.value(*function), self.value(*class)) {
                     // No function of these calls another, so that calls do not nest.
-                    (Value::Global(function @ (Global::Rebuild(_) | Global::Parameter)), Value::Global(Global::Class)) => {
-                        *function
-                    }
+                    (
+                        Value::Global(function @ (Global::Rebuild(_) | Global::Parameter)),
+                        Value::Global(Global::Class),
+                    ) => *function,
                     _ => return Err(wrong()),
                 };
                 let Value::Tuple(args) = self.value(*args) else { return Err(wrong()) };
@@ -140,7 +141,8 @@ impl View {
         }
         let span = self.span();
         if span.and_then(|span| span.checked_add(self.offset)).is_none_or(|end| end > have) {
-            let what = format!("{} from element {} on is larger than its storage of {have}", shown(), self.offset);
+            let what =
+                format!("{} from element {} on is larger than its storage of {have}", shown(), self.offset);
             return Err(bad(what));
         }
         if elements.is_none_or(|n| n > have) {

@@ -94,8 +94,6 @@ impl Global {
             table.iter().find(|(known, _)| *known == name).map(|(_, dtype)| *dtype)
         };
         let storage = name.strip_suffix("Storage").and_then(|name| dtype(STORAGES, name));
-        storage
-            .map(|dtype| Self::Storage(Some(dtype)))
-            .or_else(|| dtype(DTYPES, name).map(Self::DType))
+        storage.map(|dtype| Self::Storage(Some(dtype))).or_else(|| dtype(DTYPES, name).map(Self::DType))
     }
 }

@@ -238,7 +238,8 @@ impl<'r> Machine<'r> {
             }
             // OBJ, INST, NEWOBJ, NEWOBJ_EX, EXT1, EXT2, EXT4, PERSID and those of protocol 0
             0x81 | 0x92 | b'o' | b'i' | 0x82..=0x84 => {
-                let what = format!("the pickle makes an object of a class (opcode {opcode:#04x}); nothing was run");
+                let what =
+                    format!("the pickle makes an object of a class (opcode {opcode:#04x}); nothing was run");
                 Err(refused(what))
             }
             _ => Err(bad(format!("the pickle has the unknown opcode {opcode:#04x}"))),

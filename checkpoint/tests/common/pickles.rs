@@ -36,7 +36,8 @@ pub fn call(module: &str, name: &str, args: &[Code]) -> Code {
 }
 
 pub fn dict(entries: &[(&str, Code)]) -> Code {
-    let entries: Vec<u8> = entries.iter().flat_map(|(key, value)| [text(key), value.clone()].concat()).collect();
+    let entries: Vec<u8> =
+        entries.iter().flat_map(|(key, value)| [text(key), value.clone()].concat()).collect();
     [&b"}("[..], &entries, b"u"].concat()
 }
 

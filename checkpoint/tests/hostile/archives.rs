@@ -152,7 +152,8 @@ pub const KINDS: &[Kind] = &[
         name: "GGUF split into more files than there are",
         make: |folder| {
             let key = b"split.count";
-            let pair = [&(key.len() as u64).to_le_bytes()[..], key, &4_u32.to_le_bytes(), &70_000_u32.to_le_bytes()];
+            let pair =
+                [&(key.len() as u64).to_le_bytes()[..], key, &4_u32.to_le_bytes(), &70_000_u32.to_le_bytes()];
             gguf(folder, &[&V3, &NONE, &ONE, &pair.concat()])
         },
         says: &["a.gguf", "70000"],

@@ -64,8 +64,16 @@ pub const KINDS: &[Kind] = &[
         says: &["the folder has no .safetensors, PyTorch or .npz files"],
     },
     Kind { name: "a path that does not exist", make: |folder| folder.join("x"), says: &["cannot open", "x"] },
-    Kind { name: "an index that is no JSON", make: |folder| sharded(folder, "{"), says: &[INDEX, "bad JSON"] },
-    Kind { name: "an index without a map", make: |folder| sharded(folder, "{}"), says: &[INDEX, "weight_map"] },
+    Kind {
+        name: "an index that is no JSON",
+        make: |folder| sharded(folder, "{"),
+        says: &[INDEX, "bad JSON"],
+    },
+    Kind {
+        name: "an index without a map",
+        make: |folder| sharded(folder, "{}"),
+        says: &[INDEX, "weight_map"],
+    },
     Kind {
         name: "an index with a number for a file",
         make: |folder| sharded(folder, &MAP.replace("\"b.safetensors\"", "7")),
@@ -78,7 +86,9 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "an index that swaps shards",
-        make: |folder| sharded(folder, &MAP.replace("a.s", "x.s").replace("b.s", "a.s").replace("x.s", "b.s")),
+        make: |folder| {
+            sharded(folder, &MAP.replace("a.s", "x.s").replace("b.s", "a.s").replace("x.s", "b.s"))
+        },
         says: &[INDEX, "m.up.weight", "but \"a.safetensors\" does"],
     },
     Kind {

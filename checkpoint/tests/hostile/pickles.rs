@@ -46,7 +46,8 @@ fn older(folder: &Path, value: &[u8], keys: &[u8], data: &[u8]) -> PathBuf {
 
 /// The value of `good`, with the storage that older files name.
 fn older_value() -> Vec<u8> {
-    let id = [text("storage"), global("torch", "FloatStorage"), text("7"), text("cpu"), long(4), b"N".to_vec()];
+    let id =
+        [text("storage"), global("torch", "FloatStorage"), text("7"), text("cpu"), long(4), b"N".to_vec()];
     dict(&[("w", tensor([tuple(&id), b"Q".to_vec()].concat(), 0, &[4], &[1]))])
 }
 
@@ -154,7 +155,15 @@ pub const KINDS: &[Kind] = &[
             let mut value = b"}q\x00".to_vec();
             for level in 1..=60_u8 {
                 let (a, b) = (text("a"), text("b"));
-                value = [&value[..], b"0}", &a, &[b'h', level - 1, b's'], &b, &[b'h', level - 1, b's', b'q', level]].concat();
+                value = [
+                    &value[..],
+                    b"0}",
+                    &a,
+                    &[b'h', level - 1, b's'],
+                    &b,
+                    &[b'h', level - 1, b's', b'q', level],
+                ]
+                .concat();
             }
             file(folder, &value)
         },
@@ -258,7 +267,9 @@ pub const KINDS: &[Kind] = &[
     },
     Kind {
         name: "a storage of 2^62 elements",
-        make: |folder| file(folder, &dict(&[("w", tensor(storage("FloatStorage", "0", 1 << 62), 0, &[4], &[1]))])),
+        make: |folder| {
+            file(folder, &dict(&[("w", tensor(storage("FloatStorage", "0", 1 << 62), 0, &[4], &[1]))]))
+        },
         says: &["a.bin", "storage \"0\"", "memory"],
     },
     Kind {

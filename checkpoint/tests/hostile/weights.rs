@@ -28,8 +28,11 @@ fn configured(folder: &Path, config: &str) -> PathBuf {
 
 /// The configuration of compressed-tensors with a format and other members.
 fn compressed(format: &str, more: &str) -> String {
-    let group = r#"{"targets":["Linear"],"weights":{"num_bits":4,"type":"int","strategy":"group","group_size":32}}"#;
-    format!(r#"{{"quant_method":"compressed-tensors","format":"{format}","config_groups":{{"a":{group}}}{more}}}"#)
+    let group =
+        r#"{"targets":["Linear"],"weights":{"num_bits":4,"type":"int","strategy":"group","group_size":32}}"#;
+    format!(
+        r#"{{"quant_method":"compressed-tensors","format":"{format}","config_groups":{{"a":{group}}}{more}}}"#
+    )
 }
 
 /// A weight of NVFP4 with a scale of the tensor.
@@ -86,7 +89,12 @@ fn nf4(folder: &Path, state: &str) -> PathBuf {
             ("m.up.weight", UInt8, &[2, 1], vec![0x33; 2]),
             ("m.up.weight.absmax", Float32, &[1], f32s(&[1.0])),
             ("m.up.weight.quant_map", Float32, &[16], f32s(&[0.5; 16])),
-            ("m.up.weight.quant_state.bitsandbytes__nf4", UInt8, &[state.len() as u64], state.as_bytes().to_vec()),
+            (
+                "m.up.weight.quant_state.bitsandbytes__nf4",
+                UInt8,
+                &[state.len() as u64],
+                state.as_bytes().to_vec(),
+            ),
         ],
     )
 }
