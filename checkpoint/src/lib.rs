@@ -23,7 +23,8 @@
 //! tensors that are not in a file as they are. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
-//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`.
+//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
+//! casts. `write` writes what is planned.
 
 #![forbid(unsafe_code)]
 
@@ -35,6 +36,7 @@ mod activations;
 mod checkpoint;
 mod coding;
 mod config;
+mod convert;
 mod decode;
 mod dequantize;
 mod doubts;
@@ -50,7 +52,10 @@ mod spool;
 mod torch;
 mod unpack;
 mod values;
+mod write;
 
 pub use checkpoint::{Checkpoint, Tensor};
-pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
+pub use convert::{ConvertOptions, ConvertReport, convert};
+pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use write::{Callbacks, Loss, Step};

@@ -1,11 +1,13 @@
 //! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
 //! command lines.
 
+mod convert;
 mod dequantize;
 mod scaled;
 pub mod values;
 mod writing;
 
+pub use convert::Convert;
 pub use dequantize::Dequantize;
 pub use scaled::{Scale, Unscale};
 pub use values::{OrderArg, StorageArg, Which};
@@ -58,6 +60,8 @@ pub enum Command {
     Scale(Scale),
     /// Turn codes and scales back into floats
     Unscale(Unscale),
+    /// Cast the tensors of a whole checkpoint: shards, index and configuration
+    Convert(Convert),
     /// Decode the weights of a quantized checkpoint, and write a plain one
     Dequantize(Dequantize),
     /// Show which dtype two operands compute in, and which casts they need
