@@ -118,9 +118,11 @@ fn stored(tensor: &TensorInfo, index: usize, file: usize) -> Result<Stored> {
     Ok(Stored { name, elements, shape, file, start: 0, bytes, via: Via::Member(index) })
 }
 
-/// Elements of a file made packed and little-endian.
+/// Elements of a file made packed and little-endian. All bits stay: a cast would change those of some NaN.
 struct Convert {
     plan: Option<CastPlan>,
+    /// Bytes of a number whose order is reversed.
+    swapped: Option<usize>,
     to: Encoding,
     out: Vec<u8>,
 }
@@ -128,18 +130,26 @@ struct Convert {
 impl Convert {
     fn new(from: Encoding) -> Result<Self> {
         let (dtype, to) = (from.dtype(), little(from.dtype()));
-        let same = dtype.bits() >= 8 && (dtype.size() == 1 || from.order() == ByteOrder::Little);
-        let plan = match same {
-            true => None,
-            false => Some(CastPlan::new(from, to, &CastOptions::RUST)?),
+        let plan = match dtype.bits() < 8 {
+            true => Some(CastPlan::new(from, to, &CastOptions::RUST)?),
+            false => None,
         };
-        Ok(Self { plan, to, out: Vec::new() })
+        // Both parts of a complex number are numbers.
+        let parts = if matches!(dtype, DType::Complex64 | DType::Complex128) { 2 } else { 1 };
+        let unit = dtype.size() / parts;
+        let swapped = (from.order() == ByteOrder::Big && unit > 1).then_some(unit);
+        Ok(Self { plan, swapped, to, out: Vec::new() })
     }
 
     fn run<'b>(&'b mut self, bytes: &'b [u8], n: usize) -> Result<&'b [u8]> {
-        let Some(plan) = &self.plan else { return Ok(bytes) };
-        self.out.resize(self.to.byte_len(n).unwrap_or(0), 0);
-        plan.run(Bytes::new(bytes, n), BytesMut::new(&mut self.out, n))?;
+        if let Some(plan) = &self.plan {
+            self.out.resize(self.to.byte_len(n).unwrap_or(0), 0);
+            plan.run(Bytes::new(bytes, n), BytesMut::new(&mut self.out, n))?;
+            return Ok(&self.out);
+        }
+        let Some(unit) = self.swapped else { return Ok(bytes) };
+        self.out.clear();
+        self.out.extend(bytes.chunks_exact(unit).flat_map(|number| number.iter().rev()));
         Ok(&self.out)
     }
 }

@@ -381,3 +381,61 @@ fn folder_error(config: &str, tensors: &[Tensor<'_>]) -> String {
     };
     opened.map_or_else(Some, decode).expect("an error").to_string()
 }
+
+/// Stacked experts of ModelOpt have no `weight` in their names, and one scale for all or for each.
+#[test]
+fn stacked_experts_of_fp8_have_one_scale_or_one_each() {
+    let config = |algo: &str| {
+        format!(
+            r#"{{"quantization_config":{{"quant_method":"modelopt","quant_algo":"{algo}","ignore":["*router*"]}}}}"#
+        )
+    };
+    let codes: Tensor<'_> = ("m.experts.up", Float8E4M3FN, &[2, 3, 4], vec![0x38; 24]);
+    let inputs: Tensor<'_> = ("m.experts.up_input_scale", Float32, &[], f32s([1.0].into_iter()));
+    let read = |shape: &[u64], scales: &[f32]| {
+        let scale: Tensor<'_> = ("m.experts.up_weight_scale", Float32, shape, f32s(scales.iter().copied()));
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("config.json"), config("FP8")).expect("a file");
+        write(&folder.path().join("model.safetensors"), &[codes.clone(), inputs.clone(), scale]);
+        let checkpoint = Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((checkpoint.tensors().len(), &checkpoint.tensors()[0].shape[..]), (1, &[2, 3, 4][..]));
+        let mut values = vec![0.0; 24];
+        checkpoint.read("m.experts.up", &mut values).unwrap_or_else(|e| panic!("{e}"));
+        values
+    };
+    same(&read(&[], &[2.0]), |_| 2.0);
+    same(&read(&[2, 1, 1], &[2.0, 8.0]), |i| if i < 12 { 2.0 } else { 8.0 });
+    let scale: Tensor<'_> = ("m.experts.up_weight_scale", Float8E4M3FN, &[2, 3, 1], vec![0x38; 6]);
+    let packed: Tensor<'_> = ("m.experts.up", UInt8, &[2, 3, 8], vec![0; 48]);
+    let error = folder_error(&config("NVFP4"), &[packed, scale.clone()]);
+    assert!(
+        error.contains("stacked experts") && error.contains("NVFP4") && error.contains("m.experts.up"),
+        "{error}"
+    );
+    let other: Tensor<'_> = ("m.experts.up_weight_scale", Float32, &[3], f32s([1.0; 3].into_iter()));
+    let error = folder_error(&config("FP8"), &[codes.clone(), other]);
+    assert!(error.contains("m.experts.up_weight_scale") && error.contains("[3]"), "{error}");
+}
+
+#[test]
+fn experts_of_another_dtype_than_declared_are_a_warning() {
+    let warnings = |declared: &str| {
+        let config = format!(
+            r#"{{"expert_dtype":"{declared}","quantization_config":{{"quant_method":"fp8","weight_block_size":[128,128]}}}}"#
+        );
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("config.json"), config).expect("a file");
+        let codes: Tensor<'_> = ("m.experts.0.w1.weight", Int8, &[1, 16], vec![0x22; 16]);
+        let scale: Tensor<'_> = ("m.experts.0.w1.scale", Float8E8M0FNU, &[1, 1], vec![127]);
+        write(&folder.path().join("model.safetensors"), &[codes, scale]);
+        Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}")).warnings().to_vec()
+    };
+    assert!(warnings("fp4").is_empty());
+    let [warning] = &warnings("fp8")[..] else { panic!("one warning") };
+    assert!(
+        warning.contains("config.json")
+            && warning.contains("\"fp8\"")
+            && warning.contains("m.experts.0.w1.weight"),
+        "{warning}"
+    );
+}

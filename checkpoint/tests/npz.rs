@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use lanecast::DType::{Float32, Int64, UInt8};
+use lanecast::DType::{Complex64, Float32, Int64, UInt8};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use zip::CompressionMethod;
 
@@ -27,6 +27,8 @@ fn arrays_are_read_in_c_order() {
                 ("both.npy", &npy(">f4", true, "(4, 6)", &big)),
                 ("scalar.npy", &npy("<i8", false, "()", &7_i64.to_le_bytes())),
                 ("empty.npy", &npy("|u1", true, "(0, 3)", &[])),
+                ("nan.npy", &npy(">f4", false, "(1,)", &0xFFA0_0001_u32.to_be_bytes())),
+                ("complex.npy", &npy(">c8", false, "(1,)", &[1.0_f32, -2.0].map(f32::to_be_bytes).concat())),
                 ("note.txt", b"no array"),
             ],
         );
@@ -46,8 +48,15 @@ fn arrays_are_read_in_c_order() {
             let both = read("both");
             assert!((0..24).all(|i| both[(i % 4) * 6 + i / 4] == i as f32), "{both:?}");
             assert_eq!((read("scalar"), read("empty")), (vec![7.0], vec![]));
+            let bytes = |name: &str, dtype, n| {
+                let mut bytes = vec![0; n];
+                checkpoint.read_bytes(name, dtype, &mut bytes).unwrap_or_else(|e| panic!("{e}"));
+                bytes
+            };
+            assert_eq!(bytes("nan", Float32, 4), 0xFFA0_0001_u32.to_le_bytes());
+            assert_eq!(bytes("complex", Complex64, 8), [1.0_f32, -2.0].map(f32::to_le_bytes).concat());
             let dtypes: Vec<_> = checkpoint.tensors().iter().filter_map(|tensor| tensor.dtype).collect();
-            assert_eq!(dtypes, [Float32, Float32, Float32, Float32, Int64, UInt8]);
+            assert_eq!(dtypes, [Float32, Float32, Float32, Float32, Int64, UInt8, Float32, Complex64]);
             let [warning] = checkpoint.warnings() else { panic!("{:?}", checkpoint.warnings()) };
             assert!(warning.contains("note.txt"), "{warning}");
         }
