@@ -19,7 +19,8 @@
 //!
 //! # The source
 //!
-//! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
+//! `source` lists the tensors of a `folder`: `gguf`, `torch` (with `pickle`) and `npz` read files that are no safetensors, and `spool` holds
+//! tensors that are not in a file as they are. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
@@ -41,9 +42,14 @@ mod dequantize;
 mod doubts;
 mod error;
 mod fast;
+mod folder;
 mod gguf;
 mod layouts;
+mod npz;
+mod pickle;
 mod source;
+mod spool;
+mod torch;
 mod unpack;
 mod values;
 mod write;

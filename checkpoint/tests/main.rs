@@ -9,5 +9,7 @@ mod golden;
 mod hostile;
 mod layouts;
 mod naive;
+mod npz;
 mod refusals;
 mod resume;
+mod torch;

@@ -316,9 +316,13 @@ the files, the losses of each tensor that has any, and the warnings.";
 
 /// The notes of `dequantize`.
 pub const DEQUANTIZE_NOTES: &str = "\
-SRC is a folder with model.safetensors or an index and its shards, a .safetensors
-file, or a .gguf file. Its layout follows from config.json and the tensors, which
-must agree:
+SRC is a folder with model.safetensors or an index and its shards, or a file:
+.safetensors, .gguf, .npz, or one that torch.save wrote (.bin, .pt, .pth). A folder
+without .safetensors files may have pytorch_model.bin, its index and shards, or one
+file of the others. The pickle of a PyTorch file is read as data, and nothing in it
+is run: a name that a dictionary of tensors does not need is an error.
+
+The layout follows from config.json and the tensors, which must agree:
 
   compressed-tensors: float, int, naive, pack (1 to 8 bits), NVFP4, MXFP4, MXFP6
     and MXFP8, several groups
@@ -327,7 +331,7 @@ must agree:
   ModelOpt: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, MXFP8, MXFP4, NVFP4,
     W4A16_NVFP4, MIXED_PRECISION
   bitsandbytes: nf4, fp4, int8
-  GPTQ (2, 3, 4 and 8 bits, gptq and gptq_v2), AWQ (gemm)
+  GPTQ (2, 3, 4 and 8 bits, gptq and gptq_v2, rules for modules), AWQ (gemm)
   ComfyUI: fp8, scaled fp8, nvfp4, mxfp8, int8_tensorwise
   torchao, MLX, GGUF
 

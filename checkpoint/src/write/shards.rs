@@ -3,10 +3,10 @@
 use serde_json::Value;
 
 use super::{NewTensor, Shard};
-use crate::source::{SINGLE, Source};
-
-/// The ends of the names of files of other formats.
-const FOREIGN: &[&str] = &[".gguf", ".npz", ".bin", ".pth", ".pt"];
+use crate::{
+    folder::plain_name,
+    source::{SINGLE, Source},
+};
 
 /// How tensors are divided among files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,9 +37,9 @@ fn kept<'a>(
     metadata: impl Fn(usize) -> Vec<(String, String)>,
 ) -> Vec<Shard<'a>> {
     let single = source.files.len() == 1;
-    let name = |name: &str| match FOREIGN.iter().find_map(|end| name.strip_suffix(end)) {
+    let name = |name: &str| match plain_name(name) {
         Some(_) if single => SINGLE.to_owned(),
-        Some(stem) => format!("{stem}.safetensors"),
+        Some(plain) => plain,
         // Readers of a folder without an index look for the extension.
         None if single && !name.ends_with(".safetensors") => SINGLE.to_owned(),
         None => name.to_owned(),

@@ -1,6 +1,7 @@
 //! What the tests share: the golden checkpoints, and safetensors files made by hand.
 
 pub mod models;
+pub mod pickles;
 
 use std::{
     fs,
