@@ -219,7 +219,7 @@ def contest(peers, source, target, size, footprint, budget):
         empty, nothing = copy[:1], original[:1]
         contenders += [lambda: np.copyto(copy, original), lambda: np.copyto(empty, nothing)]
         times = measure(contenders, budget * len(contenders), 0 if size == "dram" else 50_000)
-    row = {"from": source, "to": target, "size": size, "copy_ns": max(times[-2] - times[-1], times[-2] / 10)}
+    row = {"from": source, "to": target, "size": size, "elements": n, "copy_ns": max(times[-2] - times[-1], times[-2] / 10)}
     return [{"peer": name, **row, "peer_ns": own} for name, own in zip(names, times)]
 
 

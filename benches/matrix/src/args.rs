@@ -1,5 +1,6 @@
 //! The arguments of the program, as `clap` reads them.
 
+use crate::speed_args::{AbArgs, ChartArgs, HistoryArgs, PageArgs, StoreArgs};
 use clap::{Args, Parser, Subcommand};
 use lanecast::{DType, Tier};
 use lanecast_bench::{
@@ -61,6 +62,16 @@ pub(crate) enum Command {
     Loops(LoopsArgs),
     /// Lists the cells that are furthest from their targets.
     Worst(WorstArgs),
+    /// Stores result files as a record that is small enough to be checked in.
+    Store(StoreArgs),
+    /// Writes the page of speeds, one HTML file, from the records.
+    Page(PageArgs),
+    /// Writes the chart of lanecast beside its peers, one SVG file, from the newest record that has peers.
+    Chart(ChartArgs),
+    /// Compares two programs by turns, or the results of several processes of each, and fails if a cell became slower.
+    Ab(AbArgs),
+    /// Lists the records of each machine, compares the newest with those before it and, with --check, fails if a cast became slower.
+    History(HistoryArgs),
 }
 
 #[derive(Args)]
@@ -283,6 +294,9 @@ pub(crate) struct TextArgs {
 
 #[derive(Args)]
 pub(crate) struct ScaledArgs {
+    /// Where the results go as JSON, for `store`.
+    #[arg(short, long)]
+    pub(crate) output: Option<PathBuf>,
     /// Thousands of elements, separated by commas: some of the second cache, and some of memory.
     #[arg(long, value_delimiter = ',', default_value = "96,32768")]
     pub(crate) kilo: Vec<usize>,
@@ -299,6 +313,9 @@ pub(crate) struct ScaledArgs {
 
 #[derive(Args)]
 pub(crate) struct StridedArgs {
+    /// Where the results go as JSON, for `store`.
+    #[arg(short, long, conflicts_with = "losses")]
+    pub(crate) output: Option<PathBuf>,
     /// A pair of dtypes such as `f32:f16`; may be given several times [default: five pairs].
     #[arg(long, value_parser = pair)]
     pub(crate) pair: Vec<(Option<DType>, Option<DType>)>,

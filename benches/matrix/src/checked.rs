@@ -42,7 +42,7 @@ impl Way {
         }
     }
 
-    const fn name(self) -> &'static str {
+    pub(crate) const fn name(self) -> &'static str {
         match self {
             Way::CheckedRange => "checked, range",
             Way::CheckedExact => "checked, exact",

@@ -23,6 +23,7 @@
 //! * `costs`: the cost classes of the kernels, and the table of them;
 //! * `addresses`: what buffers cost that do not begin at a cache line;
 //! * `options`: what other options than the default cost;
+//! * `speed`: stored results, the page and the chart that are drawn from them, and comparisons over time;
 //! * `threads`: what more threads bring;
 //! * `compare`: the gate;
 //! * `count`: instructions instead of times, where no clock can be trusted, and their gate;
@@ -49,6 +50,7 @@ pub mod report;
 pub mod results;
 pub mod run;
 pub mod scaled;
+pub mod speed;
 pub mod strided;
 pub mod text;
 pub mod threads;

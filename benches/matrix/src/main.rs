@@ -1,6 +1,7 @@
 //! The program `lanecast-bench`.
 
 mod args;
+mod speed_args;
 
 use args::*;
 use clap::Parser;
@@ -21,7 +22,9 @@ use lanecast_bench::{
     report::{self, peers::PeerResults},
     results::Results,
     run::{self, Selection},
-    scaled, strided, text, threads,
+    scaled,
+    speed::tables::Measured,
+    strided, text, threads,
     worst::{self, Filter},
 };
 use lanecast_kernels::cost;
@@ -65,10 +68,12 @@ fn main() -> ExitCode {
             let budget = Duration::from_millis(args.budget);
             let layout = args.layout.as_deref();
             match args.losses {
-                None => strided::table(pairs, &args.side, layout, budget),
-                Some(inputs) => strided::losses(pairs, &args.side, layout, inputs, budget),
+                None => strided::table(pairs, &args.side, layout, budget)
+                    .and_then(|measured| tables(&measured, args.output.as_deref())),
+                Some(inputs) => {
+                    strided::losses(pairs, &args.side, layout, inputs, budget).map(|table| print!("{table}"))
+                }
             }
-            .map(|table| print!("{table}"))
         }
         Command::Scaled(args) => {
             let selection = scaled::Selection {
@@ -77,7 +82,7 @@ fn main() -> ExitCode {
                 scheme: args.scheme.as_deref(),
                 budget: Duration::from_millis(args.budget),
             };
-            scaled::tables(&selection).map(|tables| print!("{tables}"))
+            scaled::tables(&selection).and_then(|measured| tables(&measured, args.output.as_deref()))
         }
         Command::Report(args) => report(args),
         Command::Compare(args) => compare(args),
@@ -94,6 +99,11 @@ fn main() -> ExitCode {
         #[cfg(not(target_os = "linux"))]
         Command::Loops(_) => Err("loops are looked at on Linux only".into()),
         Command::Worst(args) => list(args),
+        Command::Store(args) => speed_args::store(&args),
+        Command::Page(args) => speed_args::page(&args),
+        Command::Chart(args) => speed_args::chart(&args),
+        Command::Ab(args) => speed_args::ab(args),
+        Command::History(args) => speed_args::history(&args),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -186,6 +196,12 @@ fn shared(rows: &threads::Rows, output: &Path) -> Result<(), String> {
     Ok(())
 }
 
+/// Prints tables and writes them as JSON, if a path is given.
+fn tables(measured: &Measured, output: Option<&Path>) -> Result<(), String> {
+    measured.tables.iter().for_each(|table| print!("{table}"));
+    output.map_or(Ok(()), |path| json::write(path, measured))
+}
+
 impl From<CastArgs> for Selection {
     fn from(args: CastArgs) -> Selection {
         Selection {
@@ -267,7 +283,8 @@ fn report(args: ReportArgs) -> Result<(), String> {
     if let Some(record) = &args.counts {
         runs.extend(baseline::read_all(record)?);
     }
-    let peers: Vec<PeerResults> = read_all(&args.peers)?;
+    let mut peers: Vec<PeerResults> = read_all(&args.peers)?;
+    peers.iter_mut().for_each(PeerResults::steady_copies);
     let timed = runs.iter().find(|run| run.counting.is_none()).filter(|_| !peers.is_empty());
     let joined = timed.map(|timed| report::peers::section(timed, &peers));
     let checked: Vec<checked::Rows> = read_all(&args.checked)?;

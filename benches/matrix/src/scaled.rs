@@ -4,8 +4,13 @@
 //! of the tier are compared with those of the scalar one first. Their instructions are counted in `count::scaled`.
 
 use crate::{
+    machine::Machine,
     measure::{Contender, Effort, measure},
     pool::Pool,
+    speed::{
+        record::{Table, round},
+        tables::Measured,
+    },
     traffic::Traffic,
 };
 use lanecast::{
@@ -13,7 +18,8 @@ use lanecast::{
     scaled::{Quantized, Quotient, ScaledError, ScaledPlan, Scheme},
     tier,
 };
-use std::{cell::RefCell, fmt, hint::black_box, time::Duration};
+use serde_json::json;
+use std::{cell::RefCell, hint::black_box, time::Duration};
 
 /// The schemes that are measured and counted if none is asked for, with the names of their codes.
 pub(crate) const SCHEMES: &[(&str, Scheme)] = &[
@@ -42,20 +48,21 @@ pub struct Selection<'a> {
     pub budget: Duration,
 }
 
-/// A table in Markdown for every tier and size, with a row for every scheme.
+/// A table for every tier and size, with a row for every scheme.
 ///
 /// # Errors
 ///
 /// If an answer differs from the scalar tier's.
-pub fn tables(selection: &Selection<'_>) -> Result<String, String> {
-    let mut text = String::new();
+pub fn tables(selection: &Selection<'_>) -> Result<Measured, String> {
+    let mut tables = Vec::new();
     for &tier in selection.tiers {
         for &size in selection.sizes {
-            text += &format!(
-                "**{tier}, {size} Ki elements**\n\n\
-                 | scheme | from float32 | *Divide* | ns | from bfloat16 | ns | to float32 | ns | to bfloat16 | ns |\n\
-                 |---|---|---|---|---|---|---|---|---|---|\n"
-            );
+            let mut table = Table {
+                name: format!("Scaled casts, {tier}, {size} Ki elements"),
+                note: NOTE.into(),
+                columns: COLUMN_NAMES.iter().map(|name| (*name).to_owned()).collect(),
+                rows: Vec::new(),
+            };
             for (name, scheme) in SCHEMES {
                 if selection.scheme.is_some_and(|part| !name.contains(part)) {
                     continue;
@@ -70,21 +77,40 @@ pub fn tables(selection: &Selection<'_>) -> Result<String, String> {
                 let [float32, bfloat16] = rows;
                 let (float32, bfloat16) = (float32?, bfloat16?);
                 // Dequantization does not depend on the source.
-                text += &format!(
-                    "| {name} | {:.2} | {:.2} | {:.3} | {} | {} | {} |\n",
+                let figures = [
                     float32.quantize.fraction,
                     float32.divide.fraction,
                     float32.quantize.nanoseconds,
-                    bfloat16.quantize,
-                    bfloat16.to_float32,
-                    bfloat16.to_bfloat16
-                );
+                    bfloat16.quantize.fraction,
+                    bfloat16.quantize.nanoseconds,
+                    bfloat16.to_float32.fraction,
+                    bfloat16.to_float32.nanoseconds,
+                    bfloat16.to_bfloat16.fraction,
+                    bfloat16.to_bfloat16.nanoseconds,
+                ];
+                let figures = figures.iter().map(|figure| json!(round(*figure)));
+                table.rows.push([json!(name)].into_iter().chain(figures).collect());
             }
-            text += "\n";
+            tables.push(table);
         }
     }
-    Ok(text)
+    Ok(Measured { machine: Machine::detect(), tables })
 }
+
+const NOTE: &str = "Fractions of pure traffic for the elements, codes and scales, and nanoseconds per element. Divide rounds quotients to \
+                    float32 first.";
+const COLUMN_NAMES: [&str; 10] = [
+    "scheme",
+    "from float32",
+    "Divide",
+    "ns",
+    "from bfloat16",
+    "ns",
+    "to float32",
+    "ns",
+    "to bfloat16",
+    "ns",
+];
 
 /// How quick a cast is.
 struct Speed {
@@ -92,12 +118,6 @@ struct Speed {
     fraction: f64,
     /// Per element.
     nanoseconds: f64,
-}
-
-impl fmt::Display for Speed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:.2} | {:.3}", self.fraction, self.nanoseconds)
-    }
 }
 
 /// The casts of a scheme.

@@ -6,13 +6,19 @@
 use crate::{
     checked::source_of,
     inputs::{self, Inputs},
+    machine::Machine,
     measure::{Contender, Effort, measure},
     pool::Pool,
+    speed::{
+        record::{Table, round},
+        tables::Measured,
+    },
 };
 use lanecast::{
     Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level,
     strided::{Layout, View, ViewError, ViewMut},
 };
+use serde_json::json;
 use std::{cell::RefCell, hint::black_box, time::Duration};
 
 /// The layouts of source and destination, from both dtypes and the side of a square of as many elements.
@@ -75,12 +81,9 @@ pub fn table(
     sides: &[usize],
     only: Option<&str>,
     budget: Duration,
-) -> Result<String, String> {
+) -> Result<Measured, String> {
     let effort = Effort { budget, min_rounds: 5, max_rounds: 200, turn: Duration::from_millis(1) };
-    let mut table = format!(
-        "{:12}{:12}{:>6}  {:24}{:>12}{:>12}\n",
-        "from", "to", "side", "layout", "ns/element", "of contiguous"
-    );
+    let mut rows = Vec::new();
     for &(from, to) in pairs {
         for &side in sides {
             for (name, layouts) in
@@ -89,11 +92,20 @@ pub fn table(
                 let (src, dst) = layouts(from, to, side).map_err(|error| error.to_string())?;
                 let (ns, ratio) =
                     row(&src, &dst, &effort).map_err(|error| format!("{from} -> {to}, {name}: {error}"))?;
-                table += &format!("{from:12}{to:12}{side:>6}  {name:24}{ns:>12.3}{ratio:>12.2}\n");
+                let pair = format!("{from} -> {to}");
+                rows.push(vec![json!(pair), json!(side), json!(name), json!(round(ns)), json!(round(ratio))]);
             }
         }
     }
-    Ok(table)
+    let table = Table {
+        name: "Layouts".into(),
+        note: "Arrays of other layouts, side by side in elements: nanoseconds per element, and the time of the contiguous cast of as many \
+               elements divided by the time of this one."
+            .into(),
+        columns: ["pair", "side", "layout", "ns per element", "of contiguous"].map(String::from).into(),
+        rows,
+    };
+    Ok(Measured { machine: Machine::detect(), tables: vec![table] })
 }
 
 fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String> {

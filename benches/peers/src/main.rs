@@ -232,6 +232,7 @@ fn contest(
             to: to.name().into(),
             size,
             tier: Some(tier.name().into()),
+            elements: Some(n),
             peer_ns: rounds.time(place),
             copy_ns: rounds.time(0),
             // So that the quotient of the two is the median of the rounds' own.

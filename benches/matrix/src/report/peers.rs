@@ -8,6 +8,7 @@ use super::{geometric_mean, smallest};
 use crate::{
     cells::Mode,
     machine::Machine,
+    measure::median,
     results::{Key, Results, Size, Store},
 };
 use serde::{Deserialize, Serialize};
@@ -28,6 +29,24 @@ pub struct PeerResults {
     pub rows: Vec<PeerCell>,
 }
 
+impl PeerResults {
+    /// Gives every row of another process the median time of the copies of its size: all copy as many bytes, and a single one is easily
+    /// disturbed.
+    pub fn steady_copies(&mut self) {
+        let mut copies: BTreeMap<Size, Vec<f64>> = BTreeMap::new();
+        let rows = self.rows.iter_mut().filter(|row| row.cast_ns.is_none() && row.size.elements().is_none());
+        let rows: Vec<&mut PeerCell> = rows.collect();
+        for row in &rows {
+            copies.entry(row.size).or_default().push(row.copy_ns);
+        }
+        let medians: BTreeMap<Size, f64> =
+            copies.into_iter().map(|(size, all)| (size, median(all))).collect();
+        for row in rows {
+            row.copy_ns = medians[&row.size];
+        }
+    }
+}
+
 /// A peer's time for a pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct PeerCell {
@@ -42,6 +61,9 @@ pub struct PeerCell {
     /// The tier of ours that it is compared with; without one, the strongest that the matrix has.
     #[serde(default)]
     pub tier: Option<String>,
+    /// Elements of a call; peers in the process of ours can leave it out, because they cast as many as we do.
+    #[serde(default)]
+    pub elements: Option<usize>,
     /// Nanoseconds of one call of the peer.
     pub peer_ns: f64,
     /// Nanoseconds of a copy of the same bytes beside it.
@@ -190,6 +212,7 @@ mod tests {
             to: "bool".into(),
             size: Size::L1,
             tier: cast_ns.map(|_| "avx2".into()),
+            elements: None,
             peer_ns,
             copy_ns: 20.0,
             cast_ns,
@@ -208,6 +231,17 @@ mod tests {
         let text = section(&matrix, &[PeerResults { rows: vec![far, near], ..PeerResults::default() }]);
         assert!(text.contains("(1 of 2 are below 1)"), "{text}");
         assert!(text.contains("| best of all | avx2 | l1 | 1 | 0.50 |"), "{text}");
+    }
+
+    #[test]
+    fn a_disturbed_copy_changes_no_ratio() {
+        let copy = |copy_ns| PeerCell { copy_ns, ..row("far", 90.0, None) };
+        let near = PeerCell { copy_ns: 7.0, ..row("near", 90.0, Some(60.0)) };
+        let mut file =
+            PeerResults { rows: vec![copy(20.0), copy(55.0), copy(21.0), near], ..PeerResults::default() };
+        file.steady_copies();
+        let copies: Vec<f64> = file.rows.iter().map(|row| row.copy_ns).collect();
+        assert_eq!(copies, [21.0, 21.0, 21.0, 7.0], "the last one is in our process");
     }
 
     #[test]

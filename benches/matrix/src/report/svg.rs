@@ -171,12 +171,12 @@ fn colour(fraction: f64) -> (String, &'static str) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::results::tests::cell;
 
     /// Every element closed in order, every attribute quoted, no stray markup in text.
-    fn assert_well_formed(xml: &str) {
+    pub(crate) fn assert_well_formed(xml: &str) {
         let mut open = Vec::new();
         let mut rest = xml;
         while let Some(start) = rest.find('<') {

@@ -1,0 +1,145 @@
+//! The arguments of the subcommands for stored results.
+
+use clap::Args;
+use lanecast_bench::{
+    compare,
+    speed::{
+        ab::{self, Effort},
+        chart, history,
+        input::Input,
+        page,
+        record::{Stored, read_all},
+        store,
+    },
+};
+use std::{ffi::OsString, fs, path::PathBuf};
+
+#[derive(Args)]
+pub(crate) struct StoreArgs {
+    /// Result files of one machine and commit: of `run` (several are several processes), the peers, `options`, `addresses`, `checked`,
+    /// `threads`, `batch`, `scaled` and `strided`.
+    #[arg(required = true)]
+    results: Vec<PathBuf>,
+    /// The folder of all records; the record goes into a folder of the machine.
+    #[arg(long, default_value = "benches/results")]
+    dir: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct PageArgs {
+    /// The folder of all records.
+    #[arg(long, default_value = "benches/results")]
+    dir: PathBuf,
+    /// The HTML file.
+    #[arg(short, long, default_value = "docs/speed.html")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct ChartArgs {
+    /// The folder of all records.
+    #[arg(long, default_value = "benches/results")]
+    dir: PathBuf,
+    /// The SVG file.
+    #[arg(short, long, default_value = "docs/images/peers.svg")]
+    output: PathBuf,
+}
+
+#[derive(Args)]
+pub(crate) struct AbArgs {
+    /// The old program, or a folder with result files of several processes.
+    old: PathBuf,
+    /// The new one.
+    new: PathBuf,
+    /// How often each program runs.
+    #[arg(long, default_value_t = 7)]
+    processes: usize,
+    /// How large an effect has to be.
+    #[arg(long, default_value = "5%", value_parser = compare::margin)]
+    threshold: f64,
+    /// Where the results of programs go, in `old` and `new`.
+    #[arg(long, default_value = "target/ab")]
+    dir: PathBuf,
+    /// Lists at most this many cells of each verdict.
+    #[arg(short, long, default_value_t = 40)]
+    n: usize,
+    /// Arguments for `run` of both programs: `-- --pair f32:* --size l2`.
+    #[arg(last = true)]
+    arguments: Vec<OsString>,
+}
+
+#[derive(Args)]
+pub(crate) struct HistoryArgs {
+    /// The folder of all records.
+    #[arg(long, default_value = "benches/results")]
+    dir: PathBuf,
+    /// Fails if a cast became slower.
+    #[arg(long)]
+    check: bool,
+    /// How much slower a cast may become, as a share of its time.
+    #[arg(long, default_value = "10%", value_parser = compare::margin)]
+    margin: f64,
+}
+
+pub(crate) fn store(args: &StoreArgs) -> Result<(), String> {
+    let inputs = args.results.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let (record, warnings) = store::record(inputs)?;
+    for warning in warnings {
+        eprintln!("warning: {warning}");
+    }
+    let path = args.dir.join(record.folder()).join(record.file());
+    let text = record.to_json()?;
+    write(&path, &text)?;
+    println!("{}: {} KiB; {}", path.display(), text.len().div_ceil(1024), store::summary(&record));
+    Ok(())
+}
+
+pub(crate) fn page(args: &PageArgs) -> Result<(), String> {
+    draw(&args.output, &page::page(&read_all(&args.dir)?)?)
+}
+
+pub(crate) fn chart(args: &ChartArgs) -> Result<(), String> {
+    draw(&args.output, &chart::chart(&read_all(&args.dir)?)?)
+}
+
+fn draw(path: &std::path::Path, text: &str) -> Result<(), String> {
+    write(path, text)?;
+    println!("{}: {} KiB", path.display(), text.len().div_ceil(1024));
+    Ok(())
+}
+
+fn write(path: &std::path::Path, text: &str) -> Result<(), String> {
+    let at = |error: std::io::Error| format!("{}: {error}", path.display());
+    if let Some(parent) = path.parent() {
+        fs::create_dir_all(parent).map_err(at)?;
+    }
+    fs::write(path, text).map_err(at)
+}
+
+pub(crate) fn ab(args: AbArgs) -> Result<(), String> {
+    let [old, new] = match [args.old.is_dir(), args.new.is_dir()] {
+        [true, true] => [ab::results_of(&args.old)?, ab::results_of(&args.new)?],
+        [false, false] => {
+            if args.processes < ab::LEAST {
+                return Err(format!("--processes has to be at least {}", ab::LEAST));
+            }
+            let effort = Effort { processes: args.processes, directory: args.dir, arguments: args.arguments };
+            ab::measure(&args.old, &args.new, &effort)?
+        }
+        _ => return Err("OLD and NEW have to be two programs or two folders of result files".into()),
+    };
+    let (text, slower) = ab::text(&ab::compare(&old, &new)?, args.threshold, args.n);
+    print!("{text}");
+    if slower == 0 { Ok(()) } else { Err(format!("{slower} cells are slower")) }
+}
+
+pub(crate) fn history(args: &HistoryArgs) -> Result<(), String> {
+    let records: Vec<Stored> = read_all(&args.dir)?;
+    let found = history::check(&records, args.margin);
+    print!("{}", found.text);
+    match found.slower.len() {
+        0 => Ok(()),
+        count if args.check => Err(format!("{count} casts became slower")),
+        _ => Ok(()),
+    }
+}
