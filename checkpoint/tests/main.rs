@@ -11,4 +11,5 @@ mod layouts;
 mod naive;
 mod npz;
 mod refusals;
+mod resume;
 mod torch;

@@ -25,7 +25,7 @@ use crate::{
     error::request,
     source::Source,
     write::{
-        Callbacks, Cut, Loss, NewTensor, Notes, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
+        Callbacks, Cut, Loss, NewTensor, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
         name_shards,
     },
 };
@@ -164,8 +164,11 @@ pub fn convert(
     let mut partial = Partial::open(dst, is_file, &Job::new(&source, options, &plan)?, options)?;
     let mut written = plan.write_shards(&mut partial, &mut callbacks)?;
     let mut verified = None;
-    if !partial.is_renamed() && !is_file {
-        plan.write_rest(partial.root(), &callbacks, &mut written)?;
+    if !is_file {
+        written.files = plan.names();
+        if !partial.is_renamed() {
+            plan.write_rest(partial.root(), &callbacks)?;
+        }
     }
     if options.verify {
         verified = match verify::compare(&source, &plan, |name| partial.path_of(name), &mut callbacks) {
@@ -250,7 +253,7 @@ fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
             file: tensor.file,
             bytes_in: tensor.bytes as u64,
             is_changed: from != Some(to),
-            produce: Box::new(move |sink| Ok(Notes::from(cast::cast(source, tensor, to, sink)?))),
+            produce: Box::new(move |sink| cast::cast(source, tensor, to, sink)),
         }
     };
     source.tensors.iter().zip(fates).map(new).collect()
