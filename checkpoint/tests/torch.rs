@@ -9,7 +9,7 @@ use std::{
 use lanecast::DType::{
     self, BFloat16, Bool, Float8E4M3FN, Float16, Float32, Float64, Int8, Int64, UInt8, UInt16,
 };
-use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
+use lanecast_checkpoint::{Callbacks, Checkpoint, ConvertOptions, Options, convert, dequantize};
 use tempfile::TempDir;
 use zip::ZipArchive;
 
@@ -118,6 +118,29 @@ fn tensors_without_values_of_their_own_are_refused() {
     says(&at("conjugate.pt"), &["conjugate.pt", "conjugate"]);
     says(&at("sparse.pt"), &["sparse.pt", "torch._utils._rebuild_sparse_tensor", "nothing was run"]);
     says(&at("whole_module.pt"), &["whole_module.pt", "torch.nn.modules", "nothing was run"]);
+}
+
+/// A plain file becomes safetensors of the same values, and `verify` reads the source a second time.
+#[test]
+fn plain_files_are_converted() {
+    let files = files();
+    let dst = files.path().join("dst");
+    for name in ["kinds.pt", "older.pt"] {
+        let options = ConvertOptions { verify: true, replace: true, ..ConvertOptions::to(Float32) };
+        convert(&files.path().join(name), &dst, &options, Callbacks::default())
+            .unwrap_or_else(|e| panic!("{e}"));
+        let (old, new) = (open(&files.path().join(name)), open(&dst.join("model.safetensors")));
+        for (_, dtype, shape, mut values) in listed(&old) {
+            if dtype == Float64 {
+                values.iter_mut().for_each(|value| *value = f64::from(*value as f32));
+            }
+            assert!(
+                listed(&new).iter().any(|(.., of, have)| (of, have) == (&shape, &values)),
+                "{name} {shape:?}"
+            );
+        }
+        assert_eq!(old.tensors().len(), new.tensors().len(), "{name}");
+    }
 }
 
 /// The weights of DeepSeek in two files of PyTorch, and as safetensors: the same values, and a plain folder.
