@@ -24,7 +24,7 @@ use crate::{
 };
 
 /// Files that describe the quantization, or are rewritten.
-const REPLACED: &[&str] =
+pub(crate) const REPLACED: &[&str] =
     &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
 
 /// What [`dequantize`] does.
@@ -137,6 +137,7 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         plan.write_folder(dst, options.replace, &mut callbacks)?
     };
     report.add(written);
+    report.warnings.extend(checkpoint.unequal_factors()?);
     Ok(report)
 }
 
@@ -161,7 +162,7 @@ fn tensors(checkpoint: &Checkpoint, to: DType) -> Vec<NewTensor<'_>> {
             is_changed: tensor.dtype != Some(dtype),
             produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
-                Ok(checkpoint.doubt(content)?.into_iter().collect())
+                checkpoint.doubts(content)
             }),
         }
     };
@@ -178,7 +179,7 @@ fn target(tensor: &Tensor, content: &Content, to: DType) -> DType {
 }
 
 /// The metadata of a header without what describes quantization: the layers of ComfyUI, the classes of torchao.
-fn plain_metadata(metadata: &[(String, String)]) -> Vec<(String, String)> {
+pub(crate) fn plain_metadata(metadata: &[(String, String)]) -> Vec<(String, String)> {
     let is_class = |text: &str| {
         let value: Option<Value> = serde_json::from_str(text).ok();
         value.is_some_and(|value| value.get("_type").is_some())

@@ -24,6 +24,11 @@ pub(crate) fn unsupported(what: impl Into<String>) -> Error {
     Error::Unsupported(detail(what))
 }
 
+/// A value would be lost.
+pub(crate) fn lost(what: impl Into<String>) -> Error {
+    Error::Loss(detail(what))
+}
+
 /// The request does not fit the checkpoint.
 pub(crate) fn request(what: impl Into<String>) -> Error {
     Error::Request(detail(what))

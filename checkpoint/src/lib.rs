@@ -22,7 +22,8 @@
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
-//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `write` writes what is planned.
+//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `quantize` plans quantized ones; `write`
+//! writes what is planned.
 
 #![forbid(unsafe_code)]
 
@@ -41,6 +42,7 @@ mod error;
 mod fast;
 mod gguf;
 mod layouts;
+mod quantize;
 mod source;
 mod unpack;
 mod values;
@@ -49,4 +51,5 @@ mod write;
 pub use checkpoint::{Checkpoint, Tensor};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use quantize::{QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize};
 pub use write::{Callbacks, Step};
