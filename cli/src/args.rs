@@ -2,11 +2,13 @@
 //! command lines.
 
 mod dequantize;
+mod quantize;
 mod scaled;
 pub mod values;
 mod writing;
 
 pub use dequantize::Dequantize;
+pub use quantize::{Quantization, Quantize, Requantize};
 pub use scaled::{Scale, Unscale};
 pub use values::{OrderArg, StorageArg, Which};
 pub use writing::Writing;
@@ -60,6 +62,10 @@ pub enum Command {
     Unscale(Unscale),
     /// Decode the weights of a quantized checkpoint, and write a plain one
     Dequantize(Dequantize),
+    /// Quantize the weights of a model folder, and write one that loaders of a layout take
+    Quantize(Quantize),
+    /// Write a quantized model folder in another layout, with the same values
+    Requantize(Requantize),
     /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes
