@@ -8,4 +8,6 @@ mod golden;
 mod hostile;
 mod layouts;
 mod naive;
+mod quantize;
 mod refusals;
+mod requantize;

@@ -1,5 +1,7 @@
 //! What the tests share: the golden checkpoints, and safetensors files made by hand.
 
+pub mod models;
+
 use std::{
     fs,
     io::{Cursor, Read},
