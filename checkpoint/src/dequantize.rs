@@ -19,7 +19,7 @@ use crate::{
     error::request,
     layouts::COMFY_METADATA,
     write::{
-        Callbacks, Cut, NewTensor, Plan, Written, check_apart, copied_files, gguf_metadata, name_shards,
+        Callbacks, Cut, NewTensor, Notes, Plan, Written, check_apart, copied_files, gguf_metadata, name_shards,
     },
 };
 
@@ -143,16 +143,17 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
 
 impl Report {
     fn add(&mut self, written: Written) {
-        let Written { changed, copied, bytes_in, bytes_out, files, warnings, .. } = written;
+        let Written { changed, copied, bytes_in, bytes_out, files, notes, .. } = written;
         (self.tensors_decoded, self.tensors_copied) = (changed, copied);
         (self.bytes_in, self.bytes_out, self.files) = (bytes_in, bytes_out, files);
-        self.warnings.extend(warnings);
+        self.warnings.extend(notes.warnings);
     }
 }
 
 /// The tensors of the output.
 fn tensors(checkpoint: &Checkpoint, to: DType) -> Vec<NewTensor<'_>> {
-    let new = |(tensor, content): (&'_ Tensor, &'_ Content)| {
+    let new = |(tensor, content)| {
+        let (tensor, content): (&Tensor, &Content) = (tensor, content);
         let dtype = target(tensor, content, to);
         let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
         NewTensor {
@@ -162,7 +163,7 @@ fn tensors(checkpoint: &Checkpoint, to: DType) -> Vec<NewTensor<'_>> {
             is_changed: tensor.dtype != Some(dtype),
             produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
-                checkpoint.doubts(content)
+                Ok(Notes { warnings: checkpoint.doubts(content)?, ..Notes::default() })
             }),
         }
     };

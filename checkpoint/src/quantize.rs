@@ -36,7 +36,7 @@ use crate::{
     config,
     dequantize::{REPLACED, plain_metadata},
     error::{invalid, lost, request, unsupported},
-    write::{Callbacks, Cut, NewTensor, Plan, check_apart, copied_files, name_shards, pretty},
+    write::{Callbacks, Cut, NewTensor, Notes, Plan, check_apart, copied_files, name_shards, pretty},
 };
 use choose::{Chosen, choose};
 use layout::Layout;
@@ -252,7 +252,7 @@ fn run(
     };
     (report.tensors_copied, report.files) = (written.copied, written.files);
     (report.bytes_in, report.bytes_out) = (written.bytes_in, written.bytes_out);
-    report.warnings.extend(written.warnings);
+    report.warnings.extend(written.notes.warnings);
     Ok(report)
 }
 
@@ -285,8 +285,8 @@ fn tensors<'a>(
                 is_changed: true,
                 produce: Box::new(move |sink| {
                     make.produce(checkpoint, weight, sink)?;
-                    let doubts = if doubt { checkpoint.doubts(content)? } else { Vec::new() };
-                    Ok(doubts)
+                    let warnings = if doubt { checkpoint.doubts(content)? } else { Vec::new() };
+                    Ok(Notes { warnings, ..Notes::default() })
                 }),
             });
         }
@@ -302,7 +302,7 @@ fn tensors<'a>(
             is_changed: false,
             produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
-                Ok(Vec::new())
+                Ok(Notes::default())
             }),
         });
     }

@@ -5,7 +5,7 @@
 //! Codes and scales are tensors of their own, and each is made by a cast that drops the other. Memory holds a band.
 
 use lanecast::{
-    ByteOrder, Bytes, BytesMut, DType, Encoding,
+    ByteOrder, Bytes, DType, Encoding,
     scaled::{Quantized, Quotient, ScaledError, ScaledPlan, Scheme},
 };
 use lanecast_files::{Error, Result};

@@ -6,6 +6,7 @@
 //! *Method.* The calling thread reads and casts, and calls the callbacks. Blocks of bytes go through a bounded channel to a second thread,
 //! which writes them to a [`Target`]. Order: shards, other files, texts, the index last.
 
+mod notes;
 mod others;
 mod paths;
 mod shards;
@@ -16,7 +17,9 @@ use std::path::Path;
 use lanecast_files::{Error, Output, Result, StagedFolder, formats::Declared, formats::safetensors_header};
 use serde_json::Value;
 
+pub use self::notes::Loss;
 pub(crate) use self::{
+    notes::Notes,
     others::{CopiedFile, copied_files},
     paths::{check_apart, make},
     shards::{Cut, index, name_shards},
@@ -74,9 +77,9 @@ impl Callbacks<'_> {
     }
 }
 
-/// What passes the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares. It returns
-/// warnings about the tensor. It runs on the calling thread.
-pub(crate) type Produce<'a> = dyn Fn(&mut Sink<'_>) -> Result<Vec<String>> + 'a;
+/// What passes the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares. It
+/// runs on the calling thread.
+pub(crate) type Produce<'a> = dyn Fn(&mut Sink<'_>) -> Result<Notes> + 'a;
 
 /// A tensor of the output.
 pub(crate) struct NewTensor<'a> {
@@ -147,7 +150,7 @@ pub(crate) struct Written {
     pub(crate) bytes_out: u64,
     /// The files, by their paths in the output; none if it is one file.
     pub(crate) files: Vec<String>,
-    pub(crate) warnings: Vec<String>,
+    pub(crate) notes: Notes,
 }
 
 impl Plan<'_> {
@@ -190,7 +193,7 @@ impl Plan<'_> {
         target: &mut dyn Target,
         callbacks: &mut Callbacks<'_>,
     ) -> Result<Written> {
-        let had: Vec<(u64, Vec<String>)> = self.shards.iter().map(|shard| target.had(&shard.name)).collect();
+        let had: Vec<(u64, Notes)> = self.shards.iter().map(|shard| target.had(&shard.name)).collect();
         let mark_every = target.mark_every();
         stream::overlap(target, |stream| {
             let mut work = Work {
@@ -201,8 +204,8 @@ impl Plan<'_> {
                 done: 0,
                 mark_every,
             };
-            for (shard, (had, warnings)) in self.shards.iter().zip(had) {
-                work.shard(shard, had, warnings)?;
+            for (shard, (had, notes)) in self.shards.iter().zip(had) {
+                work.shard(shard, had, notes)?;
             }
             Ok(work.written)
         })
@@ -255,8 +258,8 @@ struct Work<'w, 'c> {
 }
 
 impl Work<'_, '_> {
-    /// Writes a shard of which the target has `had` bytes, with these warnings about them.
-    fn shard(&mut self, shard: &Shard<'_>, had: u64, warnings: Vec<String>) -> Result<()> {
+    /// Writes a shard of which the target has `had` bytes, with these notes about them.
+    fn shard(&mut self, shard: &Shard<'_>, had: u64, notes: Notes) -> Result<()> {
         let (head, order) = shard.header()?;
         let (file_total, first) = (shard.bytes(), head.len() as u64);
         let ends = order.iter().scan(first, |at, place| {
@@ -266,7 +269,7 @@ impl Work<'_, '_> {
         let ends: Vec<u64> = ends.collect();
         // Bytes count up to the end of a whole tensor.
         let keep = if had == first || ends.contains(&had) { had } else { 0 };
-        let mut warnings = if keep == 0 { Vec::new() } else { warnings };
+        let mut notes = if keep == 0 { Notes::default() } else { notes };
         let is_complete = keep == first + file_total;
         if !is_complete {
             self.stream.begin(&shard.name, keep)?;
@@ -284,7 +287,7 @@ impl Work<'_, '_> {
                 self.written.resumed += tensor.bytes();
             } else {
                 let before = file_done;
-                let notes = (tensor.produce)(&mut |bytes| {
+                let more = (tensor.produce)(&mut |bytes| {
                     self.stream.put(bytes)?;
                     self.done += bytes.len() as u64;
                     file_done += bytes.len() as u64;
@@ -299,9 +302,9 @@ impl Work<'_, '_> {
                     let what = format!("{} bytes were made, and the tensor has {}", file_done - before, tensor.bytes());
                     return Err(invalid(what).at(format!("tensor \"{}\"", tensor.declared.name)));
                 }
-                warnings.extend(notes);
+                notes.extend(more);
                 if end - marked >= self.mark_every && end < first + file_total {
-                    self.stream.mark(&warnings)?;
+                    self.stream.mark(&notes)?;
                     marked = end;
                 }
             }
@@ -313,9 +316,9 @@ impl Work<'_, '_> {
         }
         self.written.bytes_out += file_total;
         if !is_complete {
-            self.stream.end(&warnings)?;
+            self.stream.end(&notes)?;
         }
-        self.written.warnings.append(&mut warnings);
+        self.written.notes.extend(notes);
         Ok(())
     }
 }

@@ -11,7 +11,7 @@ use std::{
 
 use lanecast_files::{Error, Output, Result};
 
-use super::paths::make;
+use super::{notes::Notes, paths::make};
 
 /// Bytes of a block. Small tensors share one.
 const BLOCK: usize = 1 << 20;
@@ -20,9 +20,9 @@ const BLOCKS: usize = 8;
 
 /// Where shards are written, one after the other. Its methods are called on the thread that writes.
 pub(crate) trait Target: Send {
-    /// Bytes of a shard that an earlier run wrote, and the warnings about them. They are no more than that run marked.
-    fn had(&self, _shard: &str) -> (u64, Vec<String>) {
-        (0, Vec::new())
+    /// Bytes of a shard that an earlier run wrote, and the notes about them. They are no more than that run marked.
+    fn had(&self, _shard: &str) -> (u64, Notes) {
+        (0, Notes::default())
     }
 
     /// Bytes of a shard after which a [`mark`](Self::mark) is worth its time.
@@ -36,13 +36,13 @@ pub(crate) trait Target: Send {
     /// Writes the next bytes of the shard.
     fn write(&mut self, bytes: &[u8]) -> Result<()>;
 
-    /// Records that the bytes so far are whole tensors, with the warnings about them.
-    fn mark(&mut self, _warnings: &[String]) -> Result<()> {
+    /// Records that the bytes so far are whole tensors, with the notes about them.
+    fn mark(&mut self, _notes: &Notes) -> Result<()> {
         Ok(())
     }
 
     /// Ends the shard, whose bytes are then on the disk.
-    fn end(&mut self, warnings: &[String]) -> Result<()>;
+    fn end(&mut self, notes: &Notes) -> Result<()>;
 }
 
 /// A new file, and the folders above it.
@@ -75,7 +75,7 @@ impl Target for Folder<'_> {
         file.write_all(bytes).map_err(|e| Error::writing(&e).at_path(path))
     }
 
-    fn end(&mut self, _warnings: &[String]) -> Result<()> {
+    fn end(&mut self, _notes: &Notes) -> Result<()> {
         let Some((file, path)) = self.open.take() else { return Ok(()) };
         file.sync_all().map_err(|e| Error::system("cannot flush to disk", &e).at_path(&path))
     }
@@ -96,7 +96,7 @@ impl Target for Single<'_> {
         written.map_err(|e| Error::writing(&e).at_path(self.output.path()))
     }
 
-    fn end(&mut self, _warnings: &[String]) -> Result<()> {
+    fn end(&mut self, _notes: &Notes) -> Result<()> {
         Ok(())
     }
 }
@@ -105,8 +105,8 @@ impl Target for Single<'_> {
 enum Message {
     Begin { shard: String, keep: u64 },
     Bytes(Vec<u8>),
-    Mark(Vec<String>),
-    End(Vec<String>),
+    Mark(Notes),
+    End(Notes),
 }
 
 /// The end of the channel that takes bytes.
@@ -150,14 +150,14 @@ impl Stream {
         Ok(())
     }
 
-    pub(super) fn mark(&mut self, warnings: &[String]) -> Result<()> {
+    pub(super) fn mark(&mut self, notes: &Notes) -> Result<()> {
         self.flush()?;
-        self.send(Message::Mark(warnings.to_vec()))
+        self.send(Message::Mark(notes.clone()))
     }
 
-    pub(super) fn end(&mut self, warnings: &[String]) -> Result<()> {
+    pub(super) fn end(&mut self, notes: &Notes) -> Result<()> {
         self.flush()?;
-        self.send(Message::End(warnings.to_vec()))
+        self.send(Message::End(notes.clone()))
     }
 }
 
@@ -191,8 +191,8 @@ fn write(target: &mut dyn Target, messages: &Receiver<Message>, emptied: &Sender
                 // Nobody needs the block once all bytes are produced.
                 let _ = emptied.send(bytes);
             }
-            Message::Mark(warnings) => target.mark(&warnings)?,
-            Message::End(warnings) => target.end(&warnings)?,
+            Message::Mark(notes) => target.mark(&notes)?,
+            Message::End(notes) => target.end(&notes)?,
         }
     }
     Ok(())
