@@ -102,7 +102,8 @@ impl Checkpoint {
                 for row in first..end {
                     packing.unpack(&codes, row - first, 0..cols, &mut fields);
                     for (block, fields) in blocks(row).zip(fields.chunks(width)) {
-                        counted[block - all.start] |= is_zero(block) && fields.iter().any(|field| field & !sign != 0);
+                        counted[block - all.start] |=
+                            is_zero(block) && fields.iter().any(|field| field & !sign != 0);
                     }
                 }
                 count += counted.into_iter().filter(|counted| *counted).count();

@@ -169,7 +169,8 @@ pub fn requantize(
     if let Some(scheme) = asked().find(|scheme| !scheme.has_powers()) {
         let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| scheme.has_powers());
         let have = scheme::listed(have.map(|(name, _)| *name));
-        let what = format!("{scheme} has no scales that are powers of two, which keep every digit, as {have} have");
+        let what =
+            format!("{scheme} has no scales that are powers of two, which keep every digit, as {have} have");
         return Err(request(what));
     }
     let checkpoint = open(src)?;
@@ -200,7 +201,10 @@ fn run(
         return Err(request("ComfyUI loads one file, and the checkpoint has several").at_path(&source.folder));
     }
     if !is_comfy && !source.is_folder {
-        let what = format!("the layout {} is described in config.json; give the folder of the model", options.layout);
+        let what = format!(
+            "the layout {} is described in config.json; give the folder of the model",
+            options.layout
+        );
         return Err(request(what).at_path(&source.files[0].path));
     }
     let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
@@ -224,7 +228,10 @@ fn run(
             Some(config) if config.value.is_object() => &config.text,
             Some(config) => return Err(invalid("the configuration is no JSON object").at_path(&config.path)),
             None => {
-                let what = format!("{}: the folder has no config.json; the output has one for the quantization only", source.folder.display());
+                let what = format!(
+                    "{}: the folder has no config.json; the output has one for the quantization only",
+                    source.folder.display()
+                );
                 report.warnings.push(what);
                 "{}"
             }

@@ -11,3 +11,4 @@ mod naive;
 mod quantize;
 mod refusals;
 mod requantize;
+mod stacks;

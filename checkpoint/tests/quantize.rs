@@ -1,47 +1,20 @@
 //! Models in, quantized checkpoints out: what the crate decodes from them is what a loop over elements computes.
 
-use std::{
-    collections::BTreeMap,
-    fs,
-    path::{Path, PathBuf},
-};
+use std::{collections::BTreeMap, fs, path::Path};
 
 use lanecast::DType::{self, BFloat16, Float32};
 use lanecast_checkpoint::{
-    Callbacks, Checkpoint, Error, Options, QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport,
-    dequantize, quantize,
+    Callbacks, Checkpoint, Error, Options, QuantLayout, QuantScheme, QuantizeOptions, dequantize, quantize,
 };
-use lanecast_files::TensorFile;
 use serde_json::{Value, json};
 
 use crate::common::{
     Goldens,
-    models::{OTHERS, WEIGHTS, expected, f32s, halves, model, nearest, random, values},
+    models::{
+        OTHERS, WEIGHTS, config, decoded, expected, f32s, halves, model, nearest, random, run, stored, values,
+    },
     write,
 };
-
-fn run(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<QuantizeReport, Error> {
-    quantize(src, dst, options, Callbacks::default())
-}
-
-fn config(folder: &Path) -> Value {
-    let text = fs::read(folder.join("config.json")).expect("a file");
-    serde_json::from_slice::<Value>(&text).expect("JSON")["quantization_config"].clone()
-}
-
-fn decoded(checkpoint: &Checkpoint, name: &str) -> Vec<f32> {
-    let mut out = vec![0.0; checkpoint.find(name).unwrap_or_else(|| panic!("{name}")).elements()];
-    checkpoint.read(name, &mut out).unwrap_or_else(|e| panic!("{name}: {e}"));
-    out
-}
-
-/// A stored tensor of the only file of a folder.
-fn stored(folder: &Path, name: &str) -> (DType, Vec<u64>, Vec<u8>) {
-    let mut file = TensorFile::open(&folder.join("model.safetensors")).expect("a file");
-    let index = file.find(name).unwrap_or_else(|| panic!("{name}"));
-    let info = file.tensors()[index].clone();
-    (info.dtype().expect("a dtype"), info.shape.expect("a shape"), file.read(index).expect("bytes"))
-}
 
 /// The largest magnitude of the weights that are fused with this one.
 fn shared(module: &str) -> f64 {
@@ -99,11 +72,19 @@ fn every_layout_and_scheme_decodes_to_the_nearest_values() {
     for (layout, scheme) in all() {
         let what = format!("{layout} {scheme}");
         let dst = root.path().join(&what);
-        let report = run(&src, &dst, &QuantizeOptions::new(scheme, layout)).unwrap_or_else(|e| panic!("{what}: {e}"));
-        assert_eq!((report.weights_quantized, report.tensors_copied), (WEIGHTS.len(), OTHERS.len()), "{what}");
+        let report =
+            run(&src, &dst, &QuantizeOptions::new(scheme, layout)).unwrap_or_else(|e| panic!("{what}: {e}"));
+        assert_eq!(
+            (report.weights_quantized, report.tensors_copied),
+            (WEIGHTS.len(), OTHERS.len()),
+            "{what}"
+        );
         assert_eq!(report.warnings, [] as [&str; 0], "{what}");
         let checkpoint = Checkpoint::open(&dst).unwrap_or_else(|e| panic!("{what}: {e}"));
-        assert!(checkpoint.layout() != "plain" && checkpoint.warnings().iter().all(|w| w.contains("padding")), "{what}");
+        assert!(
+            checkpoint.layout() != "plain" && checkpoint.warnings().iter().all(|w| w.contains("padding")),
+            "{what}"
+        );
         for (module, rows, cols) in WEIGHTS {
             let name = format!("{module}.weight");
             let values = values(&name, rows * cols);
@@ -119,7 +100,10 @@ fn every_layout_and_scheme_decodes_to_the_nearest_values() {
                 let want = *want as f32;
                 if divides {
                     let distance = |y: f32| (f64::from(y) - f64::from(values[i])).abs();
-                    assert!(distance(*have) <= distance(want) * (1.0 + 1e-5), "{what} {name} {i}: {have} {want}");
+                    assert!(
+                        distance(*have) <= distance(want) * (1.0 + 1e-5),
+                        "{what} {name} {i}: {have} {want}"
+                    );
                 } else {
                     assert_eq!(*have, want, "{what} {name} element {i} of {}", values[i]);
                 }
@@ -145,7 +129,9 @@ fn every_layout_and_scheme_decodes_to_the_nearest_values() {
 fn fused_weights_share_the_scale_of_the_tensor() {
     let root = tempfile::tempdir().expect("a folder");
     let src = model(root.path(), "src");
-    for (layout, end) in [(QuantLayout::CompressedTensors, "weight_global_scale"), (QuantLayout::ModelOpt, "weight_scale_2")] {
+    for (layout, end) in
+        [(QuantLayout::CompressedTensors, "weight_global_scale"), (QuantLayout::ModelOpt, "weight_scale_2")]
+    {
         let dst = root.path().join(layout.name());
         run(&src, &dst, &QuantizeOptions::new(QuantScheme::Nvfp4, layout)).expect("a report");
         let global = |module: &str| stored(&dst, &format!("model.layers.0.{module}.{end}")).2;
@@ -154,7 +140,9 @@ fn fused_weights_share_the_scale_of_the_tensor() {
         assert_eq!(global("mlp.gate_proj"), global("mlp.up_proj"));
         assert_ne!(global("self_attn.q_proj"), global("self_attn.o_proj"));
         // They would differ alone.
-        let largest = |module: &str, n| values(&format!("model.layers.0.{module}.weight"), n).iter().fold(0.0_f32, |a, x| a.max(x.abs()));
+        let largest = |module: &str, n| {
+            values(&format!("model.layers.0.{module}.weight"), n).iter().fold(0.0_f32, |a, x| a.max(x.abs()))
+        };
         assert_ne!(largest("self_attn.q_proj", 128 * 128), largest("self_attn.k_proj", 32 * 128));
     }
 }
@@ -166,13 +154,16 @@ fn configurations_are_those_that_loaders_read() {
     let of = |layout: QuantLayout, scheme: QuantScheme| {
         let dst = root.path().join(format!("{layout}-{scheme}"));
         let ignore = vec!["*.self_attn.[qkv]_proj".to_owned()];
-        run(&src, &dst, &QuantizeOptions { ignore, ..QuantizeOptions::new(scheme, layout) }).expect("a report");
+        run(&src, &dst, &QuantizeOptions { ignore, ..QuantizeOptions::new(scheme, layout) })
+            .expect("a report");
         dst
     };
     let mut ignored: Vec<String> =
         ["lm_head", "model.embed_tokens", "model.layers.0.mlp.gate", "model.layers.0.self_attn.qkv_proj"]
             .into_iter()
-            .chain(WEIGHTS.iter().map(|(module, ..)| *module).filter(|module| "qkv".contains(&module[module.len() - 6..module.len() - 5]) && module.contains("attn")))
+            .chain(WEIGHTS.iter().map(|(module, ..)| *module).filter(|module| {
+                "qkv".contains(&module[module.len() - 6..module.len() - 5]) && module.contains("attn")
+            }))
             .map(str::to_owned)
             .collect();
     ignored.sort();
@@ -196,7 +187,10 @@ fn configurations_are_those_that_loaders_read() {
     );
     let nvfp4 = config(&of(QuantLayout::CompressedTensors, QuantScheme::Nvfp4));
     let group = &nvfp4["config_groups"]["group_0"];
-    assert_eq!((&group["weights"]["strategy"], &group["weights"]["group_size"]), (&json!("tensor_group"), &json!(16)));
+    assert_eq!(
+        (&group["weights"]["strategy"], &group["weights"]["group_size"]),
+        (&json!("tensor_group"), &json!(16))
+    );
     assert_eq!(group["input_activations"], Value::Null);
 
     let deepseek = config(&of(QuantLayout::DeepSeek, QuantScheme::Fp8Block));
@@ -210,9 +204,18 @@ fn configurations_are_those_that_loaders_read() {
     let modelopt = config(&folder);
     let other = fs::read(folder.join("hf_quant_config.json")).expect("a file");
     let other: Value = serde_json::from_slice(&other).expect("JSON");
-    assert_eq!((&modelopt["quant_algo"], &modelopt["quant_method"]), (&json!("W4A16_NVFP4"), &json!("modelopt")));
-    assert_eq!((sorted(&modelopt["ignore"]), sorted(&other["quantization"]["exclude_modules"])), (ignored.clone(), ignored.clone()));
-    assert_eq!((&other["quantization"]["quant_algo"], &other["quantization"]["group_size"]), (&json!("W4A16_NVFP4"), &json!(16)));
+    assert_eq!(
+        (&modelopt["quant_algo"], &modelopt["quant_method"]),
+        (&json!("W4A16_NVFP4"), &json!("modelopt"))
+    );
+    assert_eq!(
+        (sorted(&modelopt["ignore"]), sorted(&other["quantization"]["exclude_modules"])),
+        (ignored.clone(), ignored.clone())
+    );
+    assert_eq!(
+        (&other["quantization"]["quant_algo"], &other["quantization"]["group_size"]),
+        (&json!("W4A16_NVFP4"), &json!(16))
+    );
     assert_eq!(other["producer"]["name"], "modelopt");
 
     let mxfp8 = config(&of(QuantLayout::Mxfp8, QuantScheme::Mxfp8));
@@ -232,9 +235,15 @@ fn maps_give_weights_schemes_of_their_own() {
         let base = if layout == QuantLayout::Comfy { QuantScheme::Fp8Tensor } else { QuantScheme::Fp8Block };
         let dst = root.path().join(layout.name());
         // The last pattern would match all; the head stays without one.
-        let map = [("*.down_proj", QuantScheme::Mxfp8), ("lm_head.weight", QuantScheme::Nvfp4), ("*.down*", QuantScheme::Nvfp4)];
-        let map: Vec<(String, QuantScheme)> = map.iter().map(|(glob, scheme)| (glob.to_string(), *scheme)).collect();
-        let report = run(&src, &dst, &QuantizeOptions { map, ..QuantizeOptions::new(base, layout) }).expect("a report");
+        let map = [
+            ("*.down_proj", QuantScheme::Mxfp8),
+            ("lm_head.weight", QuantScheme::Nvfp4),
+            ("*.down*", QuantScheme::Nvfp4),
+        ];
+        let map: Vec<(String, QuantScheme)> =
+            map.iter().map(|(glob, scheme)| (glob.to_string(), *scheme)).collect();
+        let report = run(&src, &dst, &QuantizeOptions { map, ..QuantizeOptions::new(base, layout) })
+            .expect("a report");
         assert_eq!(report.weights_quantized, WEIGHTS.len() + 1);
         let checkpoint = Checkpoint::open(&dst).unwrap_or_else(|e| panic!("{layout}: {e}"));
         for (module, rows, cols) in WEIGHTS {
@@ -249,95 +258,57 @@ fn maps_give_weights_schemes_of_their_own() {
         assert!(head.iter().zip(&values("lm_head.weight", 16 * 128)).all(near), "{layout}");
     }
     let ct = config(&root.path().join("compressed-tensors"));
-    assert_eq!((&ct["format"], ct["config_groups"].as_object().map(|groups| groups.len())), (&json!("mixed-precision"), Some(3)));
+    assert_eq!(
+        (&ct["format"], ct["config_groups"].as_object().map(|groups| groups.len())),
+        (&json!("mixed-precision"), Some(3))
+    );
     assert_eq!(ct["config_groups"]["group_1"]["targets"], json!(["model.layers.0.mlp.down_proj"]));
     let modelopt = config(&root.path().join("modelopt"));
     assert_eq!(modelopt["quant_algo"], "MIXED_PRECISION");
-    assert_eq!(modelopt["quantized_layers"]["model.layers.0.mlp.down_proj"], json!({"quant_algo": "MXFP8", "group_size": 32}));
+    assert_eq!(
+        modelopt["quantized_layers"]["model.layers.0.mlp.down_proj"],
+        json!({"quant_algo": "MXFP8", "group_size": 32})
+    );
     // Parts of a fused layer that differ are a warning.
     let map = vec![("*.q_proj".to_owned(), QuantScheme::Mxfp8)];
-    let options = QuantizeOptions { map, ..QuantizeOptions::new(QuantScheme::Nvfp4, QuantLayout::CompressedTensors) };
+    let options =
+        QuantizeOptions { map, ..QuantizeOptions::new(QuantScheme::Nvfp4, QuantLayout::CompressedTensors) };
     let report = run(&src, &root.path().join("torn"), &options).expect("a report");
-    assert!(report.warnings.iter().any(|warning| warning.contains("k_proj") && warning.contains("vLLM")), "{:?}", report.warnings);
-}
-
-/// Experts as llama4 and gpt-oss stack them, of two experts, 64 inputs and 96 outputs for gate and up.
-fn stacked(root: &Path, name: &str, model_type: &str) -> PathBuf {
-    let folder = root.join(name);
-    fs::create_dir_all(&folder).expect("a folder");
-    let tensors: [(&str, DType, &[u64], Vec<u8>); 3] = [
-        ("model.layers.0.mlp.experts.gate_up_proj", BFloat16, &[2, 64, 96], halves(&random(2 * 64 * 96, 1))),
-        ("model.layers.0.mlp.experts.down_proj", BFloat16, &[2, 64, 32], halves(&random(2 * 64 * 32, 2))),
-        ("model.layers.0.self_attn.o_proj.weight", BFloat16, &[32, 32], halves(&random(1024, 3))),
-    ];
-    write(&folder.join("model.safetensors"), &tensors);
-    fs::write(folder.join("config.json"), json!({"model_type": model_type}).to_string()).expect("a file");
-    folder
-}
-
-#[test]
-fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
-    let root = tempfile::tempdir().expect("a folder");
-    let all = random(2 * 64 * 96, 1);
-    // Row r of the weight of expert e is a column of its matrix.
-    let rows = |e: usize, rows: std::ops::Range<usize>| -> Vec<f32> {
-        rows.flat_map(|row| (0..64).map(move |col| (row, col))).map(|(row, col)| all[(e * 64 + col) * 96 + row]).collect()
-    };
-    let options = QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::CompressedTensors);
-    let (src, dst) = (stacked(root.path(), "llama4", "llama4"), root.path().join("split"));
-    let report = run(&src, &dst, &options).expect("a report");
-    assert_eq!(report.weights_quantized, 7);
-    let checkpoint = Checkpoint::open(&dst).expect("a checkpoint");
-    for (e, part, range) in [(0, "gate", 0..48), (1, "gate", 0..48), (0, "up", 48..96), (1, "up", 48..96)] {
-        let have = decoded(&checkpoint, &format!("model.layers.0.mlp.experts.{e}.{part}_proj.weight"));
-        let want = expected(QuantScheme::Mxfp4, &rows(e, range), 64, 0.0);
-        assert!(have.iter().zip(&want).all(|(have, want)| *have == *want as f32), "{e} {part}");
-    }
-    assert_eq!(checkpoint.find("model.layers.0.mlp.experts.1.down_proj.weight").expect("a weight").shape, [32, 64]);
-
-    let src = stacked(root.path(), "oss", "gpt_oss");
-    let error = run(&src, &root.path().join("x"), &options).expect_err("gate and up alternate").to_string();
-    assert!(error.contains("gate_up_proj") && error.contains("gpt-oss"), "{error}");
-    let dst = root.path().join("stacked");
-    let report = run(&src, &dst, &QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::GptOss)).expect("a report");
-    assert_eq!((report.weights_quantized, report.tensors_copied), (2, 1));
-    assert_eq!(config(&dst), json!({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.0.self_attn.o_proj"]}));
-    assert_eq!(stored(&dst, "model.layers.0.mlp.experts.gate_up_proj_blocks").1, [2, 96, 2, 16]);
-    let have = decoded(&Checkpoint::open(&dst).expect("a checkpoint"), "model.layers.0.mlp.experts.gate_up_proj");
-    for e in 0..2 {
-        let want = expected(QuantScheme::Mxfp4, &rows(e, 0..96), 64, 0.0);
-        for (i, want) in want.iter().enumerate() {
-            assert_eq!(have[(e * 64 + i % 64) * 96 + i / 64], *want as f32);
-        }
-    }
-
-    let src = stacked(root.path(), "new", "unheard_of");
-    let error = run(&src, &root.path().join("x"), &options).expect_err("an unknown stack").to_string();
-    assert!(error.contains("unheard_of") && error.contains("ignore"), "{error}");
-    let ignore = vec!["*.experts.*".to_owned()];
-    let report = run(&src, &root.path().join("kept"), &QuantizeOptions { ignore, ..options }).expect("a report");
-    assert_eq!((report.weights_quantized, report.tensors_copied), (1, 2));
-    assert!(report.ignored.contains(&"model.layers.0.mlp.experts".to_owned()), "{:?}", report.ignored);
+    assert!(
+        report.warnings.iter().any(|warning| warning.contains("k_proj") && warning.contains("vLLM")),
+        "{:?}",
+        report.warnings
+    );
 }
 
 /// The tables and codes of bitsandbytes itself: its decoded weights are quantized to the same bytes.
 #[test]
 fn tables_are_those_of_bitsandbytes() {
     let (goldens, root) = (Goldens::unpack(), tempfile::tempdir().expect("a folder"));
-    for (name, scheme, double_quant) in
-        [("bnb_nf4", QuantScheme::Nf4, false), ("bnb_fp4", QuantScheme::Fp4, false), ("bnb_nf4_nested", QuantScheme::Nf4, true)]
-    {
+    for (name, scheme, double_quant) in [
+        ("bnb_nf4", QuantScheme::Nf4, false),
+        ("bnb_fp4", QuantScheme::Fp4, false),
+        ("bnb_nf4_nested", QuantScheme::Nf4, true),
+    ] {
         let (plain, dst) = (root.path().join(format!("{name} plain")), root.path().join(name));
         dequantize(&goldens.path(name), &plain, &Options::to(Float32), Callbacks::default()).expect(name);
-        let options = QuantizeOptions { double_quant, ..QuantizeOptions::new(scheme, QuantLayout::BitsAndBytes) };
+        let options =
+            QuantizeOptions { double_quant, ..QuantizeOptions::new(scheme, QuantLayout::BitsAndBytes) };
         run(&plain, &dst, &options).expect(name);
         let checkpoint = Checkpoint::open(&goldens.path(name)).expect(name);
         let mut compared = 0;
         for tensor in checkpoint.tensors().iter().filter(|tensor| tensor.layout == "bitsandbytes") {
-            let ends: &[&str] = if double_quant { &["", ".quant_map", ".nested_quant_map"] } else { &["", ".quant_map", ".absmax"] };
+            let ends: &[&str] = if double_quant {
+                &["", ".quant_map", ".nested_quant_map"]
+            } else {
+                &["", ".quant_map", ".absmax"]
+            };
             for end in ends {
                 let stored_as = format!("{}{end}", tensor.name);
-                assert!(stored(&dst, &stored_as) == stored(&goldens.path(name), &stored_as), "{name}: {stored_as}");
+                assert!(
+                    stored(&dst, &stored_as) == stored(&goldens.path(name), &stored_as),
+                    "{name}: {stored_as}"
+                );
                 compared += 1;
             }
         }
@@ -347,7 +318,10 @@ fn tables_are_those_of_bitsandbytes() {
             let (have, want) = (Checkpoint::open(&dst).expect(name), Checkpoint::open(&plain).expect(name));
             for tensor in checkpoint.tensors().iter().filter(|tensor| tensor.layout == "bitsandbytes") {
                 let (have, want) = (decoded(&have, &tensor.name), decoded(&want, &tensor.name));
-                assert!(have.iter().zip(&want).all(|(have, want)| (have - want).abs() <= 0.02 * want.abs()), "{name}");
+                assert!(
+                    have.iter().zip(&want).all(|(have, want)| (have - want).abs() <= 0.02 * want.abs()),
+                    "{name}"
+                );
             }
         }
     }
@@ -364,7 +338,10 @@ fn shapes_of_partial_blocks_are_kept() {
     for (layout, scheme) in all() {
         let dst = root.path().join(format!("{layout} {scheme}"));
         let options = QuantizeOptions::new(scheme, layout);
-        let groups = !matches!(scheme, QuantScheme::Mxfp8 | QuantScheme::Mxfp4 | QuantScheme::Nvfp4 | QuantScheme::W4a16);
+        let groups = !matches!(
+            scheme,
+            QuantScheme::Mxfp8 | QuantScheme::Mxfp4 | QuantScheme::Nvfp4 | QuantScheme::W4a16
+        );
         if !groups && layout != QuantLayout::Comfy {
             let error = run(&src, &dst, &options).expect_err("81 columns").to_string();
             assert!(error.contains("no weight"), "{layout} {scheme}: {error}");
@@ -376,13 +353,17 @@ fn shapes_of_partial_blocks_are_kept() {
         let cols = tensor.shape[1];
         assert_eq!(tensor.shape[0], 33, "{layout} {scheme}");
         let amax = values.iter().fold(0.0_f64, |a, x| a.max(f64::from(x.abs())));
-        let padded: Vec<f32> = values.chunks(81).flat_map(|row| row.iter().copied().chain(vec![0.0; cols - 81])).collect();
+        let padded: Vec<f32> =
+            values.chunks(81).flat_map(|row| row.iter().copied().chain(vec![0.0; cols - 81])).collect();
         let want = match layout {
             QuantLayout::BitsAndBytes => bitsandbytes(&dst, "m.0.up.weight", scheme, &values, 81),
             _ => expected(scheme, &padded, cols, amax),
         };
         let have = decoded(&checkpoint, "m.0.up.weight");
-        assert!(have.len() == want.len() && have.iter().zip(&want).all(|(have, want)| *have == *want as f32), "{layout} {scheme}");
+        assert!(
+            have.len() == want.len() && have.iter().zip(&want).all(|(have, want)| *have == *want as f32),
+            "{layout} {scheme}"
+        );
     }
 }
 
@@ -397,7 +378,10 @@ fn shards_keep_their_tensors_and_failures_leave_nothing() {
         halves(&values)
     };
     write(&src.join("a.safetensors"), &[("m.0.up.weight", BFloat16, &[64, 32], up(0.0))]);
-    write(&src.join("b.safetensors"), &[("m.1.up.weight", BFloat16, &[64, 32], up(1.0)), ("m.norm.weight", BFloat16, &[2], vec![1; 4])]);
+    write(
+        &src.join("b.safetensors"),
+        &[("m.1.up.weight", BFloat16, &[64, 32], up(1.0)), ("m.norm.weight", BFloat16, &[2], vec![1; 4])],
+    );
     let index = r#"{"metadata": {"total_size": 1, "total_parameters": 9}, "weight_map":
         {"m.0.up.weight": "a.safetensors", "m.1.up.weight": "b.safetensors", "m.norm.weight": "b.safetensors"}}"#;
     fs::write(src.join("model.safetensors.index.json"), index).expect("a file");
@@ -405,7 +389,9 @@ fn shards_keep_their_tensors_and_failures_leave_nothing() {
     let options = QuantizeOptions::new(QuantScheme::Mxfp8, QuantLayout::Mxfp8);
     let dst = root.path().join("dst");
     let report = run(&src, &dst, &options).expect("a report");
-    let index: Value = serde_json::from_slice(&fs::read(dst.join("model.safetensors.index.json")).expect("a file")).expect("JSON");
+    let index: Value =
+        serde_json::from_slice(&fs::read(dst.join("model.safetensors.index.json")).expect("a file"))
+            .expect("JSON");
     let map: BTreeMap<String, String> = serde_json::from_value(index["weight_map"].clone()).expect("a map");
     let map: Vec<(&str, &str)> = map.iter().map(|(name, file)| (&**name, &**file)).collect();
     assert_eq!(
@@ -418,7 +404,10 @@ fn shards_keep_their_tensors_and_failures_leave_nothing() {
             ("m.norm.weight", "b.safetensors"),
         ]
     );
-    assert_eq!((&index["metadata"]["total_size"], report.bytes_out), (&json!(2 * (64 * 32 + 64) + 4), 2 * (64 * 32 + 64) + 4));
+    assert_eq!(
+        (&index["metadata"]["total_size"], report.bytes_out),
+        (&json!(2 * (64 * 32 + 64) + 4), 2 * (64 * 32 + 64) + 4)
+    );
     assert_eq!((&index["metadata"]["total_parameters"], report.bytes_in), (&json!(9), 2 * 64 * 32 * 2 + 4));
     assert!(matches!(run(&src, &dst, &options), Err(Error::Exists(_))));
     assert!(matches!(run(&dst, &root.path().join("x"), &options), Err(Error::Request(_))));

@@ -41,13 +41,15 @@ fn values_of_other_layouts_stay_to_the_bit() {
         ("ct_mxfp8", QuantScheme::Mxfp8, QuantLayout::ModelOpt),
     ] {
         let dst = root.path().join(format!("{name} {scheme} {layout}"));
-        let report = run(&goldens.path(name), &dst, scheme, layout).unwrap_or_else(|e| panic!("{name} {scheme}: {e}"));
+        let report =
+            run(&goldens.path(name), &dst, scheme, layout).unwrap_or_else(|e| panic!("{name} {scheme}: {e}"));
         assert!(report.weights_quantized > 0);
         assert_eq!(values(&goldens.path(name)), values(&dst), "{name} {scheme} {layout}");
         let config = fs::read_to_string(dst.join("config.json")).expect("a file");
         assert_eq!(config.matches("quantization_config").count(), 1, "{name}");
     }
-    let config = fs::read_to_string(root.path().join("modelopt_mxfp4 fp8-block deepseek/config.json")).expect("a file");
+    let config = fs::read_to_string(root.path().join("modelopt_mxfp4 fp8-block deepseek/config.json"))
+        .expect("a file");
     assert!(config.contains("\"scale_fmt\"") && config.contains("ue8m0"), "{config}");
 }
 
@@ -111,7 +113,8 @@ fn what_is_not_lossless_or_not_quantized_is_refused() {
     let error = refused("modelopt_mxfp4", QuantScheme::Int8, QuantLayout::CompressedTensors).to_string();
     assert!(error.contains("powers of two") && error.contains("mxfp8"), "{error}");
     let plain = root.path().join("plain");
-    dequantize(&goldens.path("modelopt_mxfp4"), &plain, &Options::to(Float32), Callbacks::default()).expect("plain");
+    dequantize(&goldens.path("modelopt_mxfp4"), &plain, &Options::to(Float32), Callbacks::default())
+        .expect("plain");
     assert!(matches!(run(&plain, &dst, QuantScheme::Mxfp8, QuantLayout::Mxfp8), Err(Error::Request(_))));
 }
 
@@ -126,10 +129,13 @@ fn nvfp4(root: &Path, name: &str, scales: [[u8; 2]; 2], globals: [f32; 2], codes
         tensors.push((format!("{module}.weight_scale"), Float8E4M3FN, vec![1, 2], scales[i].to_vec()));
         tensors.push((format!("{module}.weight_scale_2"), Float32, vec![], f32s(&[globals[i]])));
     }
-    let tensors: Vec<(&str, DType, &[u64], Vec<u8>)> =
-        tensors.iter().map(|(name, dtype, shape, bytes)| (&**name, *dtype, &**shape, bytes.clone())).collect();
+    let tensors: Vec<(&str, DType, &[u64], Vec<u8>)> = tensors
+        .iter()
+        .map(|(name, dtype, shape, bytes)| (&**name, *dtype, &**shape, bytes.clone()))
+        .collect();
     write(&folder.join("model.safetensors"), &tensors);
-    let config = r#"{"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": []}}"#;
+    let config =
+        r#"{"quantization_config": {"quant_method": "modelopt", "quant_algo": "NVFP4", "ignore": []}}"#;
     fs::write(folder.join("config.json"), config).expect("a file");
     folder
 }
@@ -138,7 +144,8 @@ fn nvfp4(root: &Path, name: &str, scales: [[u8; 2]; 2], globals: [f32; 2], codes
 fn scales_of_zero_and_unequal_scales_of_fused_weights_are_warnings() {
     let root = tempfile::tempdir().expect("a folder");
     let warnings = |name: &str, scales, globals, codes| {
-        let (src, dst) = (nvfp4(root.path(), name, scales, globals, codes), root.path().join(format!("{name} plain")));
+        let (src, dst) =
+            (nvfp4(root.path(), name, scales, globals, codes), root.path().join(format!("{name} plain")));
         dequantize(&src, &dst, &Options::to(Float32), Callbacks::default()).expect(name).warnings
     };
     let (one, zero) = ([0x38, 0x38], [0x38, 0x80]);
@@ -148,5 +155,8 @@ fn scales_of_zero_and_unequal_scales_of_fused_weights_are_warnings() {
     let of = warnings("lost", [one, zero], [0.5, 0.5], 0x22);
     assert!(of.len() == 1 && of[0].contains("up_proj.weight_scale\": 1 scale is zero"), "{of:?}");
     let of = warnings("unequal", [one, one], [0.5, 0.25], 0x22);
-    assert!(of.len() == 1 && of[0].contains("gate_proj") && of[0].contains("up_proj") && of[0].contains("vLLM"), "{of:?}");
+    assert!(
+        of.len() == 1 && of[0].contains("gate_proj") && of[0].contains("up_proj") && of[0].contains("vLLM"),
+        "{of:?}"
+    );
 }

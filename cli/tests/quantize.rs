@@ -39,7 +39,8 @@ fn a_model_is_quantized_and_dequantized_again() {
     // Integers from -7 to 7 are codes of int4 with the scale 1.
     good(folder.run(&["dequantize", "dst", "back", "--to", "float32", "--quiet"]));
     assert_eq!(folder.read("back/model.safetensors"), folder.read("src/model.safetensors"));
-    let line = bad(&folder.run(&["quantize", "dst", "x", "--scheme", "int8", "--layout", "bitsandbytes"]), &[2]);
+    let line =
+        bad(&folder.run(&["quantize", "dst", "x", "--scheme", "int8", "--layout", "bitsandbytes"]), &[2]);
     assert!(line.contains("compressed-tensors") && line.contains("dequantize"), "{line}");
     assert_eq!(folder.names(), ["back", "dst", "src"]);
 }

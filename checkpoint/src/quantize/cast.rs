@@ -124,7 +124,10 @@ impl Cast {
                 let changed = changed.map_err(|e| matrix.at(checkpoint, refused(e, band.first)))?;
                 if let Some((i, was, is)) = changed {
                     let (row, col) = (band.first + i / cols, i % cols);
-                    let what = format!("element ({row}, {col}) is {was:e}, and would become {is:e} in {}", weight.scheme);
+                    let what = format!(
+                        "element ({row}, {col}) is {was:e}, and would become {is:e} in {}",
+                        weight.scheme
+                    );
                     return Err(matrix.at(checkpoint, lost(what)));
                 }
             }
@@ -184,7 +187,9 @@ fn pad(band: &Band<'_>, cols: usize, [rows, wide]: [usize; 2], out: &mut Vec<u8>
     let size = band.dtype.size();
     out.clear();
     out.resize(rows * wide * size, 0);
-    for (to, from) in out.chunks_exact_mut((wide * size).max(1)).zip(band.bytes.chunks_exact((cols * size).max(1))) {
+    for (to, from) in
+        out.chunks_exact_mut((wide * size).max(1)).zip(band.bytes.chunks_exact((cols * size).max(1)))
+    {
         to[..from.len()].copy_from_slice(from);
     }
 }
@@ -212,9 +217,9 @@ fn swizzle_rows(scales: &[u8], rows: usize) -> Vec<u8> {
 /// The error of a cast of a band that begins at row `first`.
 fn refused(error: ScaledError, first: usize) -> Error {
     match error {
-        ScaledError::NonFinite { .. } => lost(format!(
-            "a row from row {first} on has a NaN or an infinity, which the codes cannot hold"
-        )),
+        ScaledError::NonFinite { .. } => {
+            lost(format!("a row from row {first} on has a NaN or an infinity, which the codes cannot hold"))
+        }
         other => unsupported(other.to_string()),
     }
 }

@@ -5,13 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
-use super::{
-    QuantizeOptions, Weight,
-    layout::Layout,
-    matrix::Matrix,
-    names,
-    scheme::QuantScheme,
-};
+use super::{QuantizeOptions, Weight, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
     error::{At, request},
@@ -117,7 +111,10 @@ impl Chooser<'_> {
         let explicit = self.map.iter().find(|(pattern, _)| pattern.matches(&tensor.name));
         let explicit = explicit.map(|(_, scheme)| *scheme);
         if ignored {
-            return Err(self.place(index, request("a weight that is quantized cannot stay as it is; leave out the pattern")));
+            return Err(self.place(
+                index,
+                request("a weight that is quantized cannot stay as it is; leave out the pattern"),
+            ));
         }
         let scheme = explicit.unwrap_or(self.options.scheme);
         let is_stack = tensor.shape.len() == 3
@@ -142,7 +139,10 @@ impl Chooser<'_> {
         }
         if !cols.is_multiple_of(scheme.group()) && !self.layout.pads() {
             if explicit.is_some() || self.again {
-                let what = format!("{scheme} needs a multiple of {} columns, and the weight has {cols}", scheme.group());
+                let what = format!(
+                    "{scheme} needs a multiple of {} columns, and the weight has {cols}",
+                    scheme.group()
+                );
                 return Err(self.place(index, request(what)));
             }
             self.odd.push(module.to_owned());
@@ -161,7 +161,9 @@ impl Chooser<'_> {
     /// Adds the experts of a tensor that stacks them.
     fn add_stack(&mut self, index: usize, tensor: &Tensor, scheme: QuantScheme) -> Result<bool> {
         let [experts, a, b] = tensor.shape[..] else { return Ok(false) };
-        let refused = |what: String| Err(self.place(index, request(format!("{what}; or ignore the tensor to keep it"))));
+        let refused = |what: String| {
+            Err(self.place(index, request(format!("{what}; or ignore the tensor to keep it"))))
+        };
         if self.again {
             return refused("experts that are stacked in one tensor are not quantized again".to_owned());
         }
@@ -189,7 +191,9 @@ impl Chooser<'_> {
                 return refused(format!("{} stores only the stacked experts of gpt-oss", self.layout.name()));
             }
         } else if stacked.interleaved {
-            return refused("gate and up of gpt-oss alternate, which only the layout gpt-oss stores".to_owned());
+            return refused(
+                "gate and up of gpt-oss alternate, which only the layout gpt-oss stores".to_owned(),
+            );
         } else if !self.layout.splits_stacks() {
             return refused(format!("{} has no experts that are stacked in one tensor", self.layout.name()));
         }
@@ -241,8 +245,11 @@ impl Chooser<'_> {
             return Err(request(what).at_path(&checkpoint.source.folder));
         }
         if let Some(first) = odd.first() {
-            let others = if odd.len() > 1 { format!(", and {} others", odd.len() - 1) } else { String::new() };
-            chosen.warnings.push(format!("\"{first}\"{others} stay as they are: no block divides their columns"));
+            let others =
+                if odd.len() > 1 { format!(", and {} others", odd.len() - 1) } else { String::new() };
+            chosen
+                .warnings
+                .push(format!("\"{first}\"{others} stay as they are: no block divides their columns"));
         }
         let schemes: BTreeMap<&str, QuantScheme> =
             chosen.weights.iter().map(|weight| (weight.module.as_str(), weight.scheme)).collect();
@@ -258,14 +265,19 @@ impl Chooser<'_> {
             let states: Vec<Option<QuantScheme>> = parts.iter().filter_map(state).collect();
             if states.iter().any(|state| *state != states[0]) {
                 torn.insert(parts.join(", "));
-            } else if let (Some(None), Some(alias), true) = (states.first(), set.alias, states.len() == parts.len()) {
+            } else if let (Some(None), Some(alias), true) =
+                (states.first(), set.alias, states.len() == parts.len())
+            {
                 aliases.insert(format!("{parent}.{alias}"));
             }
         }
         if !torn.is_empty() {
             let n = torn.len();
             let named: Vec<&str> = torn.iter().map(String::as_str).take(NAMED).collect();
-            let what = format!("vLLM computes {} as one, and they differ in their schemes ({n} such sets)", named.join("; "));
+            let what = format!(
+                "vLLM computes {} as one, and they differ in their schemes ({n} such sets)",
+                named.join("; ")
+            );
             chosen.warnings.push(what);
         }
         chosen.ignored.extend(aliases);

@@ -77,12 +77,10 @@ impl Layout for Comfy {
                 ]
             }
             _ => {
-                let scale = if weight.amax == 0.0 { 1.0 } else { (weight.amax / 448.0).max(f32::from_bits(1)) };
+                let scale =
+                    if weight.amax == 0.0 { 1.0 } else { (weight.amax / 448.0).max(f32::from_bits(1)) };
                 cast.scale = Some(scale);
-                vec![
-                    weight.codes(DType::Float8E4M3FN, &cast),
-                    weight.number(".weight_scale", &[], scale),
-                ]
+                vec![weight.codes(DType::Float8E4M3FN, &cast), weight.number(".weight_scale", &[], scale)]
             }
         }
     }

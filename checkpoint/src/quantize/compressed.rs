@@ -34,8 +34,14 @@ impl Layout for Compressed {
         let Some(mut cast) = weight.cast() else { return Vec::new() };
         let [rows, cols] = weight.shape();
         match weight.scheme {
-            Mxfp8 => vec![weight.codes(DType::Float8E4M3FN, &cast), weight.scales(".weight_scale", DType::UInt8, &cast)],
-            Mxfp4 => vec![weight.pairs(".weight_packed", &cast), weight.scales(".weight_scale", DType::UInt8, &cast)],
+            Mxfp8 => vec![
+                weight.codes(DType::Float8E4M3FN, &cast),
+                weight.scales(".weight_scale", DType::UInt8, &cast),
+            ],
+            Mxfp4 => vec![
+                weight.pairs(".weight_packed", &cast),
+                weight.scales(".weight_scale", DType::UInt8, &cast),
+            ],
             Nvfp4 => {
                 let global = divisor(weight.amax);
                 (cast.global, cast.scheme) = (Some(global), with_divisor(cast.scheme));
@@ -45,7 +51,9 @@ impl Layout for Compressed {
                     weight.number(".weight_global_scale", &[1], global),
                 ]
             }
-            QuantScheme::Int8 => vec![weight.codes(DType::Int8, &cast), weight.scales(".weight_scale", DType::Float32, &cast)],
+            QuantScheme::Int8 => {
+                vec![weight.codes(DType::Int8, &cast), weight.scales(".weight_scale", DType::Float32, &cast)]
+            }
             W4a16 => {
                 let shape = [rows, cols].map(|n| (n as i64).to_le_bytes()).concat();
                 let words = Make::Codes(cast.clone(), Form::Offset);
@@ -55,7 +63,10 @@ impl Layout for Compressed {
                     weight.output(".weight_shape", DType::Int64, &[2], Make::Bytes(shape)),
                 ]
             }
-            _ => vec![weight.codes(DType::Float8E4M3FN, &cast), weight.scales(".weight_scale", DType::Float32, &cast)],
+            _ => vec![
+                weight.codes(DType::Float8E4M3FN, &cast),
+                weight.scales(".weight_scale", DType::Float32, &cast),
+            ],
         }
     }
 

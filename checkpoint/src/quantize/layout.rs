@@ -91,7 +91,8 @@ impl QuantLayout {
         }
         if !self.target().mixes() && asked().any(|scheme| scheme != options.scheme) {
             let mix = ROWS.iter().filter(|(.., layout)| layout.mixes()).map(|(_, name, _)| *name);
-            let what = format!("the layout {self} has one scheme for all weights; several have {}", listed(mix));
+            let what =
+                format!("the layout {self} has one scheme for all weights; several have {}", listed(mix));
             return Err(request(what));
         }
         if options.double_quant && !matches!(options.scheme, QuantScheme::Nf4 | QuantScheme::Fp4) {
@@ -188,7 +189,12 @@ pub(super) enum Make {
 
 impl Make {
     /// Passes the bytes to a sink.
-    pub(super) fn produce(&self, checkpoint: &Checkpoint, weight: &Weight, sink: &mut Sink<'_>) -> Result<()> {
+    pub(super) fn produce(
+        &self,
+        checkpoint: &Checkpoint,
+        weight: &Weight,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
         match self {
             Self::Bytes(bytes) => sink(bytes),
             Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, sink),
@@ -244,7 +250,10 @@ mod tests {
     #[test]
     fn rows_are_in_the_order_of_the_variants() {
         for ((name, layout), row) in QuantLayout::NAMED.iter().zip(ROWS) {
-            assert_eq!((layout.name(), row.0, name.parse::<QuantLayout>().unwrap()), (*name, *layout, *layout));
+            assert_eq!(
+                (layout.name(), row.0, name.parse::<QuantLayout>().unwrap()),
+                (*name, *layout, *layout)
+            );
         }
         assert_eq!(QuantLayout::NAMED.len(), ROWS.len());
         assert!("gguf".parse::<QuantLayout>().is_err());
@@ -254,9 +263,13 @@ mod tests {
     fn layouts_list_what_they_have() {
         let options = QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::DeepSeek);
         let error = QuantLayout::DeepSeek.check(&options).unwrap_err().to_string();
-        assert!(error.contains("deepseek") && error.contains("nf4") && error.contains("fp8-block"), "{error}");
+        assert!(
+            error.contains("deepseek") && error.contains("nf4") && error.contains("fp8-block"),
+            "{error}"
+        );
         let map = vec![("*".to_owned(), QuantScheme::Fp4)];
-        let options = QuantizeOptions { map, ..QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::BitsAndBytes) };
+        let options =
+            QuantizeOptions { map, ..QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::BitsAndBytes) };
         let error = QuantLayout::BitsAndBytes.check(&options).unwrap_err().to_string();
         assert!(error.contains("compressed-tensors, modelopt, comfy"), "{error}");
         // Every layout takes each of its schemes.

@@ -138,7 +138,9 @@ impl Matrix {
                 let narrow = value as f32;
                 if f64::from(narrow) != value {
                     let (row, col) = (element / self.cols, element % self.cols);
-                    let what = format!("element ({row}, {col}) is {value:e}, which no power of two times a code of 8 bits is");
+                    let what = format!(
+                        "element ({row}, {col}) is {value:e}, which no power of two times a code of 8 bits is"
+                    );
                     return Err(self.at(checkpoint, lost(what)));
                 }
                 bytes.extend_from_slice(&narrow.to_le_bytes());

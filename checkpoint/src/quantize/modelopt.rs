@@ -77,7 +77,9 @@ impl Layout for ModelOpt {
                 weight.codes(DType::Float8E4M3FN, &cast),
                 weight.scales(".weight_scale", DType::UInt8, &cast),
             ],
-            Mxfp4 => vec![weight.pairs(".weight", &cast), weight.scales(".weight_scale", DType::UInt8, &cast)],
+            Mxfp4 => {
+                vec![weight.pairs(".weight", &cast), weight.scales(".weight_scale", DType::UInt8, &cast)]
+            }
             Nvfp4 => {
                 let global = multiplier(weight.amax);
                 cast.global = Some(global);

@@ -83,13 +83,7 @@ const ROWS: &[Row] = &[
         group: 32,
         powers: Some(ScaleType::E8M0),
     },
-    Row {
-        scheme: QuantScheme::Nvfp4,
-        name: "nvfp4",
-        codes: Some(Scheme::NVFP4),
-        group: 16,
-        powers: None,
-    },
+    Row { scheme: QuantScheme::Nvfp4, name: "nvfp4", codes: Some(Scheme::NVFP4), group: 16, powers: None },
     Row { scheme: QuantScheme::Int8, name: "int8", codes: Some(Scheme::INT8_ROW), group: 1, powers: None },
     Row {
         scheme: QuantScheme::W4a16,
@@ -107,9 +101,18 @@ const CALIBRATED: &[(&str, &str)] = &[
     ("fp8", "a static fp8 scheme has scales of activations; take fp8-dynamic"),
     ("fp8-static", "its scales of activations follow from real inputs; take fp8-dynamic"),
     ("int8-static", "its scales of activations follow from real inputs; take int8"),
-    ("nvfp4-w4a4", "its scales of activations follow from real inputs; take nvfp4, which quantizes weights only"),
-    ("gptq", "its codes follow from the inputs of each layer; take w4a16, which rounds each weight to the nearest"),
-    ("awq", "its scales follow from the inputs of each layer; take w4a16, which rounds each weight to the nearest"),
+    (
+        "nvfp4-w4a4",
+        "its scales of activations follow from real inputs; take nvfp4, which quantizes weights only",
+    ),
+    (
+        "gptq",
+        "its codes follow from the inputs of each layer; take w4a16, which rounds each weight to the nearest",
+    ),
+    (
+        "awq",
+        "its scales follow from the inputs of each layer; take w4a16, which rounds each weight to the nearest",
+    ),
     ("smoothquant", "its factors follow from the inputs of each layer; take int8"),
 ];
 
@@ -200,8 +203,12 @@ mod tests {
         for (name, scheme) in QuantScheme::NAMED {
             assert_eq!((scheme.name(), name.parse::<QuantScheme>().unwrap()), (*name, *scheme));
         }
-        assert!(matches!("AWQ".parse::<QuantScheme>(), Err(Error::Unsupported(of)) if of.what.contains("inputs")));
-        assert!(matches!("int5".parse::<QuantScheme>(), Err(Error::Request(of)) if of.what.contains("mxfp4")));
+        assert!(
+            matches!("AWQ".parse::<QuantScheme>(), Err(Error::Unsupported(of)) if of.what.contains("inputs"))
+        );
+        assert!(
+            matches!("int5".parse::<QuantScheme>(), Err(Error::Request(of)) if of.what.contains("mxfp4"))
+        );
     }
 
     #[test]

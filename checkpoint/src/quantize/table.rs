@@ -115,7 +115,12 @@ pub(super) enum Part {
 }
 
 /// Passes the bytes of a part to a sink.
-pub(super) fn produce(checkpoint: &Checkpoint, weight: &Weight, part: Part, sink: &mut Sink<'_>) -> Result<()> {
+pub(super) fn produce(
+    checkpoint: &Checkpoint,
+    weight: &Weight,
+    part: Part,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     if matches!(part, Part::NestedCodes | Part::NestedAbsmax) {
         return nested(&absmaxes(checkpoint, weight)?, weight.offset, part, sink);
     }
@@ -218,7 +223,8 @@ pub(super) fn dynamic_map() -> Vec<f32> {
         let (n, power) = (1_usize << decade, 10_f64.powi(decade - 6) as f32);
         // The ends of n equal parts of 0.1 to 1, counted from the nearer end, as torch counts them.
         let step = (1.0 - 0.1_f32) / n as f32;
-        let end = |i: usize| if i < n.div_ceil(2) { 0.1 + step * i as f32 } else { 1.0 - step * (n - i) as f32 };
+        let end =
+            |i: usize| if i < n.div_ceil(2) { 0.1 + step * i as f32 } else { 1.0 - step * (n - i) as f32 };
         for i in 0..n {
             let middle = (end(i) + end(i + 1)) / 2.0 * power;
             map.extend([middle, -middle]);
@@ -247,13 +253,11 @@ mod tests {
     fn codes_are_the_nearest_entries() {
         for table in [Table::Nf4, Table::Fp4] {
             for absmax in [1.0_f32, 0.3, 7e-5] {
-                let block: Vec<f32> =
-                    (0..=600).map(|i| (i as f32 / 300.0 - 1.0) * absmax).collect();
+                let block: Vec<f32> = (0..=600).map(|i| (i as f32 / 300.0 - 1.0) * absmax).collect();
                 let mut codes = Vec::new();
                 table.codes(&block, absmax, &mut codes);
                 for (x, code) in block.iter().zip(codes) {
-                    let distance =
-                        |value: f32| (f64::from(value) * f64::from(absmax) - f64::from(*x)).abs();
+                    let distance = |value: f32| (f64::from(value) * f64::from(absmax) - f64::from(*x)).abs();
                     let have = distance(table.values()[usize::from(code)]);
                     assert!(table.values().iter().all(|value| distance(*value) >= have), "{x} {code}");
                 }
@@ -266,6 +270,9 @@ mod tests {
 
     #[test]
     fn int8_codes_round_to_the_nearest_even() {
-        assert_eq!([int8(2.5, 127.0), int8(-3.5, 127.0), int8(1.0, 1.0), int8(0.0, 0.0)], [2, -4_i8 as u8, 127, 0]);
+        assert_eq!(
+            [int8(2.5, 127.0), int8(-3.5, 127.0), int8(1.0, 1.0), int8(0.0, 0.0)],
+            [2, -4_i8 as u8, 127, 0]
+        );
     }
 }

@@ -10,7 +10,11 @@ use lanecast::{
     DType::{self, BFloat16},
     half::bf16,
 };
-use lanecast_checkpoint::QuantScheme;
+use lanecast_checkpoint::{
+    Callbacks, Checkpoint, Error, QuantScheme, QuantizeOptions, QuantizeReport, quantize,
+};
+use lanecast_files::TensorFile;
+use serde_json::Value;
 
 use super::write;
 
@@ -166,4 +170,27 @@ pub fn expected(scheme: QuantScheme, values: &[f32], cols: usize, shared: f64) -
         }
     }
     out
+}
+
+pub fn run(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<QuantizeReport, Error> {
+    quantize(src, dst, options, Callbacks::default())
+}
+
+pub fn config(folder: &Path) -> Value {
+    let text = fs::read(folder.join("config.json")).expect("a file");
+    serde_json::from_slice::<Value>(&text).expect("JSON")["quantization_config"].clone()
+}
+
+pub fn decoded(checkpoint: &Checkpoint, name: &str) -> Vec<f32> {
+    let mut out = vec![0.0; checkpoint.find(name).unwrap_or_else(|| panic!("{name}")).elements()];
+    checkpoint.read(name, &mut out).unwrap_or_else(|e| panic!("{name}: {e}"));
+    out
+}
+
+/// A stored tensor of the only file of a folder.
+pub fn stored(folder: &Path, name: &str) -> (DType, Vec<u64>, Vec<u8>) {
+    let mut file = TensorFile::open(&folder.join("model.safetensors")).expect("a file");
+    let index = file.find(name).unwrap_or_else(|| panic!("{name}"));
+    let info = file.tensors()[index].clone();
+    (info.dtype().expect("a dtype"), info.shape.expect("a shape"), file.read(index).expect("bytes"))
 }
