@@ -55,7 +55,7 @@ fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
 
     let src = stacked(root.path(), "oss", "gpt_oss");
     let error = run(&src, &root.path().join("x"), &options).expect_err("gate and up alternate").to_string();
-    assert!(error.contains("gate_up_proj") && error.contains("gpt-oss"), "{error}");
+    assert!(error.contains("experts.down_proj") && error.contains("gpt-oss"), "{error}");
     let dst = root.path().join("stacked");
     let report =
         run(&src, &dst, &QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::GptOss)).expect("a report");

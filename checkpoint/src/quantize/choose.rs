@@ -192,7 +192,8 @@ impl Chooser<'_> {
             }
         } else if stacked.interleaved {
             return refused(
-                "gate and up of gpt-oss alternate, which only the layout gpt-oss stores".to_owned(),
+                "the rows of gate and up alternate in these experts, which only the layout gpt-oss stores"
+                    .to_owned(),
             );
         } else if !self.layout.splits_stacks() {
             return refused(format!("{} has no experts that are stacked in one tensor", self.layout.name()));

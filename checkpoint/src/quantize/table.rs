@@ -221,10 +221,12 @@ pub(super) fn dynamic_map() -> Vec<f32> {
     let mut map = vec![0.0, 1.0];
     for decade in 0..7 {
         let (n, power) = (1_usize << decade, 10_f64.powi(decade - 6) as f32);
-        // The ends of n equal parts of 0.1 to 1, counted from the nearer end, as torch counts them.
+        // The ends of n equal parts of 0.1 to 1, counted from the nearer end and rounded once, as torch's vector loop makes them.
         let step = (1.0 - 0.1_f32) / n as f32;
-        let end =
-            |i: usize| if i < n.div_ceil(2) { 0.1 + step * i as f32 } else { 1.0 - step * (n - i) as f32 };
+        let end = |i: usize| match i < n.div_ceil(2) {
+            true => step.mul_add(i as f32, 0.1),
+            false => (-step).mul_add((n - i) as f32, 1.0),
+        };
         for i in 0..n {
             let middle = (end(i) + end(i + 1)) / 2.0 * power;
             map.extend([middle, -middle]);

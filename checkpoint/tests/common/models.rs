@@ -43,8 +43,8 @@ pub const WEIGHTS: &[(&str, usize, usize)] = &[
     ("model.layers.0.self_attn.k_proj", 32, 128),
     ("model.layers.0.self_attn.v_proj", 32, 128),
     ("model.layers.0.self_attn.o_proj", 128, 128),
-    ("model.layers.0.mlp.gate_proj", 272, 128),
-    ("model.layers.0.mlp.up_proj", 272, 128),
+    ("model.layers.0.mlp.gate_proj", 288, 128),
+    ("model.layers.0.mlp.up_proj", 288, 128),
     ("model.layers.0.mlp.down_proj", 128, 384),
 ];
 
@@ -129,9 +129,15 @@ fn narrow(x: f64) -> f64 {
     f64::from(x as f32)
 }
 
+/// The values of NVFP4 whose scale of the tensor is a divisor, as [`expected`].
+pub fn divided(values: &[f32], cols: usize, shared: f64) -> Vec<f64> {
+    let divisor = narrow(2688.0 / shared);
+    let scale = |amax: f64| nearest(&e4m3(), amax * divisor / 6.0, 1.0) / divisor;
+    blocks(values, cols, (1, 16, &e2m1()), &scale)
+}
+
 /// The values that a scheme gives a matrix. `shared` is the largest magnitude of all weights that share the scale of the tensor.
 pub fn expected(scheme: QuantScheme, values: &[f32], cols: usize, shared: f64) -> Vec<f64> {
-    let values: Vec<f64> = values.iter().copied().map(f64::from).collect();
     let rows = values.len() / cols;
     // Rows and columns of a block.
     let (height, width, codes) = match scheme {
@@ -156,6 +162,18 @@ pub fn expected(scheme: QuantScheme, values: &[f32], cols: usize, shared: f64) -
         }
         _ => narrow(amax / largest),
     };
+    blocks(values, cols, (height, width, &codes), &scale)
+}
+
+/// The values of blocks of so many rows and columns, whose scale follows from the largest magnitude.
+fn blocks(
+    values: &[f32],
+    cols: usize,
+    (height, width, codes): (usize, usize, &[f64]),
+    scale: &dyn Fn(f64) -> f64,
+) -> Vec<f64> {
+    let values: Vec<f64> = values.iter().copied().map(f64::from).collect();
+    let rows = values.len() / cols;
     let mut out = vec![0.0; values.len()];
     for top in (0..rows).step_by(height) {
         for left in (0..cols).step_by(width) {
@@ -165,7 +183,7 @@ pub fn expected(scheme: QuantScheme, values: &[f32], cols: usize, shared: f64) -
             };
             let scale = scale(amax(places().map(|i| values[i])));
             if scale > 0.0 {
-                places().for_each(|i| out[i] = nearest(&codes, values[i], scale));
+                places().for_each(|i| out[i] = nearest(codes, values[i], scale));
             }
         }
     }
