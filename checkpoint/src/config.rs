@@ -12,7 +12,17 @@ fn is_quantization(key: &str, value: &str) -> bool {
 
 /// The text of a configuration, which is valid JSON, without quantization and with this dtype.
 pub(crate) fn plain(text: &str, dtype: &str) -> String {
-    let (start, Scan { mut edits, named, kept, .. }) = Scan::of(text, Some(dtype));
+    with(text, dtype, is_quantization)
+}
+
+/// The text of a configuration, which is valid JSON, with this dtype.
+pub(crate) fn with_dtype(text: &str, dtype: &str) -> String {
+    with(text, dtype, |_, _| false)
+}
+
+/// The text with this dtype, and without some members.
+fn with(text: &str, dtype: &str, is_removed: Removed) -> String {
+    let (start, Scan { mut edits, named, kept, .. }) = Scan::of(text, Some(dtype), is_removed);
     if !named && text[start..].starts_with('{') {
         // Before the first member, with its indentation.
         let first = start + 1;
@@ -25,7 +35,7 @@ pub(crate) fn plain(text: &str, dtype: &str) -> String {
 
 /// The text of a configuration, which is a valid JSON object, with this description of the quantization instead of others.
 pub(crate) fn quantized(text: &str, quantization: &Value) -> String {
-    let (start, Scan { edits, .. }) = Scan::of(text, None);
+    let (start, Scan { edits, .. }) = Scan::of(text, None, is_quantization);
     let plain = edited(text, edits);
     let Some(end) = plain.rfind('}') else { return plain };
     let indent: String = plain[start + 1..].chars().take_while(|c| c.is_ascii_whitespace()).collect();
@@ -54,6 +64,9 @@ fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     out
 }
 
+/// Whether a member, of this key and value, is removed.
+type Removed = fn(&str, &str) -> bool;
+
 struct Member {
     /// From the key to the end of the value.
     all: Range<usize>,
@@ -66,6 +79,7 @@ struct Scan<'t> {
     edits: Vec<(Range<usize>, String)>,
     /// What dtypes become, unless they stay.
     dtype: Option<&'t str>,
+    is_removed: Removed,
     /// Whether the outermost object names a dtype.
     named: bool,
     /// Whether the outermost object keeps a member.
@@ -74,8 +88,8 @@ struct Scan<'t> {
 
 impl<'t> Scan<'t> {
     /// The place of the outermost value, and a walk that has passed it.
-    fn of(text: &'t str, dtype: Option<&'t str>) -> (usize, Self) {
-        let mut scan = Self { text, edits: Vec::new(), dtype, named: false, kept: false };
+    fn of(text: &'t str, dtype: Option<&'t str>, is_removed: Removed) -> (usize, Self) {
+        let mut scan = Self { text, edits: Vec::new(), dtype, is_removed, named: false, kept: false };
         let start = scan.space(0);
         scan.value(start, 0);
         (start, scan)
@@ -132,7 +146,7 @@ impl<'t> Scan<'t> {
             let value = self.space(self.space(key_end) + 1);
             let before = self.edits.len();
             let end = self.value(value, depth + 1);
-            let removed = is_quantization(&key, &self.text[value..end]);
+            let removed = (self.is_removed)(&key, &self.text[value..end]);
             if removed {
                 self.edits.truncate(before);
             } else if let (Some(dtype), "dtype" | "torch_dtype", b'"' | b'n') =
@@ -233,5 +247,12 @@ mod tests {
         for (before, after) in cases {
             assert_eq!(quantized(before, &of), after);
         }
+    }
+
+    #[test]
+    fn quantization_stays_where_only_the_dtype_changes() {
+        let before = r#"{"quantization_config": {"dtype": "x"}, "torch_dtype": "float16", "mamba_ssm_dtype": "float32"}"#;
+        let after = r#"{"quantization_config": {"dtype": "bfloat16"}, "torch_dtype": "bfloat16", "mamba_ssm_dtype": "float32"}"#;
+        assert_eq!(with_dtype(before, "bfloat16"), after);
     }
 }

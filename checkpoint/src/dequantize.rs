@@ -19,7 +19,8 @@ use crate::{
     error::request,
     layouts::COMFY_METADATA,
     write::{
-        Callbacks, Cut, NewTensor, Notes, Plan, Written, check_apart, copied_files, gguf_metadata, name_shards,
+        Callbacks, Cut, NewTensor, Notes, Plan, Written, becomes_file, check_apart, copied_files,
+        gguf_metadata, name_shards,
     },
 };
 
@@ -116,21 +117,16 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
     let source = &checkpoint.source;
     let metadata = |file: usize| plain_metadata(&source.files[file].metadata);
     let shards = name_shards(source, tensors, Cut::Keep, metadata);
-    let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
-    let becomes_file = !source.is_folder && source.gguf.is_none() && shards.len() == 1;
-    if names_file && !becomes_file {
-        let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
-        return Err(request(what).at_path(dst));
-    }
+    let is_file = becomes_file(source, shards.len(), dst)?;
     let config = source.config.as_ref().filter(|_| source.is_folder);
     let config = config.map(|config| ("config.json", config::plain(&config.text, options.to.name())));
     let plan = Plan {
         shards,
-        copied: copied_files(source, REPLACED)?,
+        copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
         texts: config.into_iter().chain(gguf_metadata(source)).collect(),
         index: source.index.as_ref().map(|index| &index.value),
     };
-    let written = if names_file {
+    let written = if is_file {
         plan.write_file(dst, options.replace, &mut callbacks)?
     } else {
         check_apart(&source.folder, dst, source.is_folder)?;
@@ -151,9 +147,8 @@ impl Report {
 }
 
 /// The tensors of the output.
-fn tensors(checkpoint: &Checkpoint, to: DType) -> Vec<NewTensor<'_>> {
-    let new = |(tensor, content)| {
-        let (tensor, content): (&Tensor, &Content) = (tensor, content);
+fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
+    let new = |(tensor, content): (&'a Tensor, &'a Content)| {
         let dtype = target(tensor, content, to);
         let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
         NewTensor {

@@ -22,8 +22,8 @@
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
-//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `quantize` plans quantized ones; `write`
-//! writes what is planned.
+//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned.
 
 #![forbid(unsafe_code)]
 
@@ -35,6 +35,7 @@ mod activations;
 mod checkpoint;
 mod coding;
 mod config;
+mod convert;
 mod decode;
 mod dequantize;
 mod doubts;
@@ -49,7 +50,8 @@ mod values;
 mod write;
 
 pub use checkpoint::{Checkpoint, Tensor};
+pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
 pub use quantize::{QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize};
-pub use write::{Callbacks, Step};
+pub use write::{Callbacks, Loss, Step};

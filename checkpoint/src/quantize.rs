@@ -36,7 +36,9 @@ use crate::{
     config,
     dequantize::{REPLACED, plain_metadata},
     error::{invalid, lost, request, unsupported},
-    write::{Callbacks, Cut, NewTensor, Notes, Plan, check_apart, copied_files, name_shards, pretty},
+    write::{
+        Callbacks, Cut, NewTensor, Notes, Plan, becomes_file, check_apart, copied_files, name_shards, pretty,
+    },
 };
 use choose::{Chosen, choose};
 use layout::Layout;
@@ -207,11 +209,7 @@ fn run(
         );
         return Err(request(what).at_path(&source.files[0].path));
     }
-    let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
-    if names_file && source.is_folder {
-        let what = "the output of a folder is a folder, and its name must not end with .safetensors";
-        return Err(request(what).at_path(dst));
-    }
+    let is_file = becomes_file(source, source.files.len(), dst)?;
     let mut chosen = choose(checkpoint, options, layout, again)?;
     measure(checkpoint, &mut chosen.weights, options, &callbacks)?;
     let mut report = QuantizeReport {
@@ -250,8 +248,9 @@ fn run(
     };
     let shards = name_shards(source, tensors(checkpoint, &chosen, layout, options), Cut::Keep, metadata);
     let index = source.index.as_ref().map(|index| &index.value);
-    let plan = Plan { shards, copied: copied_files(source, REPLACED)?, texts, index };
-    let written = if names_file {
+    let copied = if is_file { Vec::new() } else { copied_files(source, REPLACED)? };
+    let plan = Plan { shards, copied, texts, index };
+    let written = if is_file {
         plan.write_file(dst, options.replace, &mut callbacks)?
     } else {
         check_apart(&source.folder, dst, source.is_folder)?;

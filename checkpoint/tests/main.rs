@@ -2,6 +2,7 @@
 
 mod common;
 
+mod convert;
 mod dequantize;
 mod gguf;
 mod golden;

@@ -1,12 +1,14 @@
 //! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
 //! command lines.
 
+mod convert;
 mod dequantize;
 mod quantize;
 mod scaled;
 pub mod values;
 mod writing;
 
+pub use convert::Convert;
 pub use dequantize::Dequantize;
 pub use quantize::{Quantization, Quantize, Requantize};
 pub use scaled::{Scale, Unscale};
@@ -60,6 +62,8 @@ pub enum Command {
     Scale(Scale),
     /// Turn codes and scales back into floats
     Unscale(Unscale),
+    /// Cast the tensors of a whole checkpoint: shards, index and configuration
+    Convert(Convert),
     /// Decode the weights of a quantized checkpoint, and write a plain one
     Dequantize(Dequantize),
     /// Quantize the weights of a model folder, and write one that loaders of a layout take

@@ -7,6 +7,7 @@ mod support;
 
 mod common;
 
+mod convert;
 mod dequantize;
 mod explain;
 mod help;

@@ -21,7 +21,7 @@ pub use self::notes::Loss;
 pub(crate) use self::{
     notes::Notes,
     others::{CopiedFile, copied_files},
-    paths::{check_apart, make},
+    paths::{becomes_file, check_apart, make},
     shards::{Cut, index, name_shards},
     stream::{Target, new_file},
 };
@@ -49,6 +49,8 @@ pub struct Step<'a> {
     pub file_done: u64,
     /// Bytes of tensors that will be written to this file.
     pub file_total: u64,
+    /// Whether the output is read again, not written: all bytes count from zero again.
+    pub is_check: bool,
 }
 
 /// Callbacks, both optional. They are called on the thread that called the function, after each part of a tensor.
@@ -168,7 +170,8 @@ impl Plan<'_> {
     ) -> Result<Written> {
         let staged = StagedFolder::create(dst, replace)?;
         let mut written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
-        self.write_rest(staged.path(), callbacks, &mut written)?;
+        self.write_rest(staged.path(), callbacks)?;
+        written.files = self.names();
         callbacks.check()?;
         staged.commit()?;
         Ok(written)
@@ -211,28 +214,34 @@ impl Plan<'_> {
         })
     }
 
+    /// The names of all files of the folder.
+    pub(crate) fn names(&self) -> Vec<String> {
+        let shards = self.shards.iter().map(|shard| shard.name.as_str());
+        let copied = self.copied.iter().map(|file| file.name.as_str());
+        let texts = self.texts.iter().map(|(name, _)| *name);
+        let index = self.has_index().then_some(INDEX);
+        shards.chain(copied).chain(texts).chain(index).map(str::to_owned).collect()
+    }
+
+    fn has_index(&self) -> bool {
+        self.shards.len() > 1
+    }
+
     /// Writes all files but the shards, which are in the folder `root`.
-    pub(crate) fn write_rest(
-        &self,
-        root: &Path,
-        callbacks: &Callbacks<'_>,
-        written: &mut Written,
-    ) -> Result<()> {
-        written.files.extend(self.shards.iter().map(|shard| shard.name.clone()));
+    pub(crate) fn write_rest(&self, root: &Path, callbacks: &Callbacks<'_>) -> Result<()> {
         for file in &self.copied {
             callbacks.check()?;
             file.copy(root)?;
-            written.files.push(file.name.clone());
         }
-        let index = (self.shards.len() > 1).then(|| index(self.index, &self.shards, self.bytes()));
-        let index = index.and_then(|index| Some((INDEX, pretty(&index)?)));
-        let texts = self.texts.iter().map(|(name, text)| (*name, text.clone()));
-        for (name, text) in texts.chain(index) {
+        let write = |name: &str, text: &str| {
             let path = make(root, name)?;
-            std::fs::write(&path, text).map_err(|e| Error::writing(&e).at_path(&path))?;
-            written.files.push(name.to_owned());
+            std::fs::write(&path, text).map_err(|e| Error::writing(&e).at_path(&path))
+        };
+        self.texts.iter().try_for_each(|(name, text)| write(name, text))?;
+        match pretty(&index(self.index, &self.shards, self.bytes())).filter(|_| self.has_index()) {
+            Some(text) => write(INDEX, &text),
+            None => Ok(()),
         }
-        Ok(())
     }
 }
 
@@ -294,12 +303,17 @@ impl Work<'_, '_> {
                     if let Some(progress) = &mut self.callbacks.progress {
                         let (file, tensor) = (&*shard.name, &*tensor.declared.name);
                         let (done, total) = (self.done, self.total);
-                        progress(Step { file, tensor, done, total, file_done, file_total });
+                        let is_check = false;
+                        progress(Step { file, tensor, done, total, file_done, file_total, is_check });
                     }
                     self.callbacks.check()
                 })?;
                 if file_done - before != tensor.bytes() {
-                    let what = format!("{} bytes were made, and the tensor has {}", file_done - before, tensor.bytes());
+                    let what = format!(
+                        "{} bytes were made, and the tensor has {}",
+                        file_done - before,
+                        tensor.bytes()
+                    );
                     return Err(invalid(what).at(format!("tensor \"{}\"", tensor.declared.name)));
                 }
                 notes.extend(more);

@@ -7,7 +7,7 @@ use std::{
 
 use lanecast_files::{Error, Result};
 
-use crate::error::request;
+use crate::{error::request, source::Source};
 
 /// Fails if one folder is in the other.
 pub(crate) fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()> {
@@ -28,6 +28,16 @@ pub(crate) fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()>
         )));
     }
     Ok(())
+}
+
+/// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only.
+pub(crate) fn becomes_file(source: &Source, shards: usize, dst: &Path) -> Result<bool> {
+    let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
+    if names_file && (source.is_folder || source.gguf.is_some() || shards != 1) {
+        let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
+        return Err(request(what).at_path(dst));
+    }
+    Ok(names_file)
 }
 
 /// The path of a file in the folder, whose folders are made.

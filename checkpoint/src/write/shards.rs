@@ -40,6 +40,8 @@ fn kept<'a>(
     let name = |name: &str| match FOREIGN.iter().find_map(|end| name.strip_suffix(end)) {
         Some(_) if single => SINGLE.to_owned(),
         Some(stem) => format!("{stem}.safetensors"),
+        // Readers of a folder without an index look for the extension.
+        None if single && !name.ends_with(".safetensors") => SINGLE.to_owned(),
         None => name.to_owned(),
     };
     let empty = |(file, of): (usize, &crate::source::TensorsFile)| Shard {

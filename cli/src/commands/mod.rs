@@ -2,6 +2,7 @@
 
 mod cast;
 mod completions;
+mod convert;
 mod cpu;
 mod dequantize;
 mod dtypes;
@@ -29,6 +30,7 @@ pub fn run(command: &Command) -> Result<()> {
         Command::OnnxCast(args) => onnx_cast::run(args),
         Command::Scale(args) => scale::run(args),
         Command::Unscale(args) => unscale::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Dequantize(args) => dequantize::run(args),
         Command::Quantize(args) => quantize::run(args),
         Command::Requantize(args) => quantize::run_again(args),
