@@ -26,6 +26,7 @@ const PARTS: &[&str] = &[
     "mm_projector",
     "wte",
     "wpe",
+    "relative_attention_bias",
     "score",
     "classifier",
 ];
@@ -38,8 +39,8 @@ const WORDS: &[&str] = &["embed", "conv", "router"];
 pub(super) fn stays(module: &str) -> bool {
     let last = module.rsplit('.').next().unwrap_or(module);
     let part = |part: &str| PARTS.contains(&part) || WORDS.iter().any(|word| part.contains(word));
-    // `gate_proj` is a matrix like others; `gate` chooses experts.
-    last.contains("norm") || last == "gate" || module.split('.').any(part)
+    // `gate_proj` is a matrix like others; `gate` chooses experts, and `shared` is the embedding of encoders and decoders.
+    last.contains("norm") || ["gate", "shared"].contains(&last) || module.split('.').any(part)
 }
 
 /// Modules that a runtime computes as one.
@@ -124,6 +125,7 @@ mod tests {
             "model.visual.blocks.0.mlp.linear_fc1",
             "head",
             "mtp.0.fc",
+            "shared",
         ];
         assert_eq!(stay.iter().filter(|module| !stays(module)).count(), 0);
         let quantized = [
