@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::common::{
     Goldens,
-    models::{
+    weights::{
         OTHERS, WEIGHTS, config, decoded, divided, expected, f32s, halves, model, nearest, random, run,
         stored, values,
     },

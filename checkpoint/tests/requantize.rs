@@ -11,7 +11,7 @@ use lanecast_checkpoint::{
     dequantize, requantize,
 };
 
-use crate::common::{Goldens, models::f32s, write};
+use crate::common::{Goldens, weights::f32s, write};
 
 fn run(src: &Path, dst: &Path, scheme: QuantScheme, layout: QuantLayout) -> Result<QuantizeReport, Error> {
     requantize(src, dst, &QuantizeOptions::new(scheme, layout), Callbacks::default())

@@ -10,7 +10,7 @@ use lanecast_checkpoint::{Checkpoint, QuantLayout, QuantScheme, QuantizeOptions}
 use serde_json::json;
 
 use crate::common::{
-    models::{config, decoded, expected, halves, random, run, stored},
+    weights::{config, decoded, expected, halves, random, run, stored},
     write,
 };
 
