@@ -12,4 +12,5 @@ mod naive;
 mod quantize;
 mod refusals;
 mod requantize;
+mod resume;
 mod stacks;

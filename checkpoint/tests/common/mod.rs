@@ -1,5 +1,6 @@
 //! What the tests share: the golden checkpoints, and safetensors files made by hand.
 
+pub mod models;
 pub mod weights;
 
 use std::{
