@@ -90,6 +90,7 @@ fn refusals_say_what_there_is() {
         ("int8", "compressed-tensors", &["--map", "x=fp8-block"], "no tensor matches"),
         ("int8", "compressed-tensors", &["--ignore", "*"], "no weight"),
         ("int8", "compressed-tensors", &["--map", "x"], "scheme"),
+        ("int8", "compressed-tensors", &["--ignore", "[x"], "a pattern is malformed"),
         ("mxfp4", "gpt-oss", &[], "no weight"),
     ] {
         let output = run(scheme, layout, more);

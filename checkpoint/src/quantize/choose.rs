@@ -31,7 +31,10 @@ struct Pattern(Selection);
 
 impl Pattern {
     fn new(glob: &str) -> Result<Self> {
-        Selection::new(None, &[glob.to_owned()], &[]).map(Self)
+        let selection = Selection::new(None, &[glob.to_owned()], &[]);
+        // The place of the error would be an option that this one is not.
+        let what = |e: Error| e.detail().map_or_else(String::new, |detail| detail.what.clone());
+        selection.map(Self).map_err(|e| request(format!("a pattern is malformed: {}", what(e))))
     }
 
     fn matches(&self, tensor: &str) -> bool {

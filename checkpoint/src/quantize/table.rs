@@ -68,30 +68,46 @@ impl Table {
             }),
         }
     }
+}
 
-    /// The codes of a block, one in each byte.
-    fn codes(self, block: &[f32], absmax: f32, out: &mut Vec<u8>) {
-        let values = self.values();
-        // Codes in the order of their values or magnitudes, and twice the midpoints between neighbours times the largest magnitude, which
-        // float64 holds exactly: sums have at most 26 bits, products 50.
-        let mut order: Vec<u8> = match self {
-            Self::Nf4 => (0..16).collect(),
-            Self::Fp4 => (0..8).collect(),
+/// A table in the order in which codes are found.
+struct Encoder {
+    table: Table,
+    /// The codes in the order of their values, or of their magnitudes if there is a sign.
+    order: Vec<u8>,
+    /// The sums of neighbours, which are twice their midpoints.
+    sums: Vec<f64>,
+}
+
+impl Encoder {
+    fn new(table: Table) -> Self {
+        let values = table.values();
+        let mut order: Vec<u8> = match table {
+            Table::Nf4 => (0..16).collect(),
+            Table::Fp4 => (0..8).collect(),
         };
         order.sort_by(|a, b| values[usize::from(*a)].total_cmp(&values[usize::from(*b)]));
         let value = |code: u8| f64::from(values[usize::from(code)]);
-        let midpoints = order.windows(2).map(|pair| (value(pair[0]) + value(pair[1])) * f64::from(absmax));
-        let midpoints: Vec<f64> = midpoints.collect();
+        let sums = order.windows(2).map(|pair| value(pair[0]) + value(pair[1])).collect();
+        Self { table, order, sums }
+    }
+
+    /// The codes of a block, one in each byte.
+    fn codes(&self, block: &[f32], absmax: f32, out: &mut Vec<u8>) {
+        // Elements are compared with the midpoints times the largest magnitude. Float64 holds these: sums have at most 26 bits, products 50.
+        let mut midpoints = [f64::INFINITY; 15];
+        for (midpoint, sum) in midpoints.iter_mut().zip(&self.sums) {
+            *midpoint = sum * f64::from(absmax);
+        }
+        let find = |twice: f64| self.order[midpoints.iter().filter(|midpoint| twice > **midpoint).count()];
         out.extend(block.iter().map(|x| {
             let twice = 2.0 * f64::from(*x);
-            match self {
+            match self.table {
                 // Every code stands for zero; this one says so.
-                Self::Nf4 if absmax == 0.0 => 7,
-                Self::Nf4 => order[midpoints.iter().filter(|midpoint| twice > **midpoint).count()],
-                Self::Fp4 => {
-                    let code = order[midpoints.iter().filter(|midpoint| twice.abs() > **midpoint).count()];
-                    if *x < 0.0 { code | 8 } else { code }
-                }
+                Table::Nf4 if absmax == 0.0 => 7,
+                Table::Nf4 => find(twice),
+                Table::Fp4 if *x < 0.0 => find(-twice) | 8,
+                Table::Fp4 => find(twice),
             }
         }));
     }
@@ -129,8 +145,8 @@ pub(super) fn produce(
         let mut bytes = Vec::new();
         match part {
             Part::Codes(table) => {
-                let mut codes = Vec::with_capacity(values.len());
-                values.chunks(BLOCK).for_each(|block| table.codes(block, largest(block), &mut codes));
+                let (encoder, mut codes) = (Encoder::new(table), Vec::with_capacity(values.len()));
+                values.chunks(BLOCK).for_each(|block| encoder.codes(block, largest(block), &mut codes));
                 let pair = |pair: &[u8]| pair[0] << 4 | pair.get(1).copied().unwrap_or(0);
                 bytes.extend(codes.chunks(2).map(pair));
             }
@@ -257,7 +273,7 @@ mod tests {
             for absmax in [1.0_f32, 0.3, 7e-5] {
                 let block: Vec<f32> = (0..=600).map(|i| (i as f32 / 300.0 - 1.0) * absmax).collect();
                 let mut codes = Vec::new();
-                table.codes(&block, absmax, &mut codes);
+                Encoder::new(table).codes(&block, absmax, &mut codes);
                 for (x, code) in block.iter().zip(codes) {
                     let distance = |value: f32| (f64::from(value) * f64::from(absmax) - f64::from(*x)).abs();
                     let have = distance(table.values()[usize::from(code)]);
@@ -265,7 +281,7 @@ mod tests {
                 }
             }
             let mut zeros = Vec::new();
-            table.codes(&[0.0; 3], 0.0, &mut zeros);
+            Encoder::new(table).codes(&[0.0; 3], 0.0, &mut zeros);
             assert!(zeros.iter().all(|code| table.values()[usize::from(*code)] == 0.0));
         }
     }
