@@ -63,7 +63,11 @@ fn samples() -> Folder {
     folder.write("in.bin", &floats);
     std::fs::create_dir(folder.at("model")).expect("a folder");
     folder.write("model/config.json", br#"{"torch_dtype":"float32"}"#);
-    folder.write("model/model.safetensors", &folder.read("model.safetensors"));
+    let header = concat!(
+        r#"{"a.up_proj.weight":{"dtype":"F32","shape":[2,32],"data_offsets":[0,256]},"#,
+        r#""a.norm":{"dtype":"F32","shape":[4],"data_offsets":[256,272]}}"#
+    );
+    folder.write("model/model.safetensors", &safetensors(header, &[&floats[..]; 17].concat()));
     std::fs::create_dir(folder.at("model-fp8")).expect("a folder");
     let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
     folder.write("model-fp8/config.json", config.as_bytes());
@@ -75,10 +79,6 @@ fn samples() -> Folder {
         "model-fp8/model.safetensors",
         &safetensors(header, &[&[0x38; 4][..], &f32s(&[1.0])].concat()),
     );
-    std::fs::create_dir(folder.at("model")).expect("a folder");
-    folder.write("model/config.json", br#"{"model_type": "llama"}"#);
-    let header = r#"{"a.up_proj.weight":{"dtype":"F32","shape":[2,32],"data_offsets":[0,256]}}"#;
-    folder.write("model/model.safetensors", &safetensors(header, &[&floats[..]; 16].concat()));
     std::fs::create_dir(folder.at("mxfp4")).expect("a folder");
     let config = concat!(
         r#"{"quantization_config":{"quant_method":"compressed-tensors","format":"mxfp4-pack-quantized","#,

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Folder, bad, f32s, good, safetensors, stderr};
+use crate::common::{Folder, bad, f32s, good, safetensors, split_safetensors, stderr};
 
 /// A model of two weights of 128 columns, one of which is an embedding.
 fn model(last: f32) -> Folder {
@@ -38,7 +38,8 @@ fn a_model_is_quantized_and_dequantized_again() {
     assert_eq!((&json["weights_quantized"], &json["tensors_copied"]), (&1.into(), &1.into()));
     // Integers from -7 to 7 are codes of int4 with the scale 1.
     good(folder.run(&["dequantize", "dst", "back", "--to", "float32", "--quiet"]));
-    assert_eq!(folder.read("back/model.safetensors"), folder.read("src/model.safetensors"));
+    let [back, source] = ["back", "src"].map(|name| folder.read(&format!("{name}/model.safetensors")));
+    assert!(split_safetensors(&back).2 == split_safetensors(&source).2);
     let line =
         bad(&folder.run(&["quantize", "dst", "x", "--scheme", "int8", "--layout", "bitsandbytes"]), &[2]);
     assert!(line.contains("compressed-tensors") && line.contains("dequantize"), "{line}");
@@ -90,7 +91,7 @@ fn refusals_say_what_there_is() {
         ("int8", "compressed-tensors", &["--map", "x=fp8-block"], "no tensor matches"),
         ("int8", "compressed-tensors", &["--ignore", "*"], "no weight"),
         ("int8", "compressed-tensors", &["--map", "x"], "scheme"),
-        ("int8", "compressed-tensors", &["--ignore", "[x"], "a pattern is malformed"),
+        ("int8", "compressed-tensors", &["--ignore", "[x"], "bad pattern"),
         ("mxfp4", "gpt-oss", &[], "no weight"),
     ] {
         let output = run(scheme, layout, more);

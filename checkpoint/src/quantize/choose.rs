@@ -34,7 +34,7 @@ impl Pattern {
         let selection = Selection::new(None, &[glob.to_owned()], &[]);
         // The place of the error would be an option that this one is not.
         let what = |e: Error| e.detail().map_or_else(String::new, |detail| detail.what.clone());
-        selection.map(Self).map_err(|e| request(format!("a pattern is malformed: {}", what(e))))
+        selection.map(Self).map_err(|e| request(what(e)))
     }
 
     fn matches(&self, tensor: &str) -> bool {
