@@ -36,7 +36,7 @@ fn start(folder: &Folder, args: &[&str]) -> Child {
 }
 
 /// Whether the program would inherit that a signal is ignored, as in the background of a shell or under `nohup`; says so.
-fn signals_are_ignored() -> bool {
+pub fn signals_are_ignored() -> bool {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
     let mask = mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).unwrap_or(0);

@@ -9,7 +9,7 @@ use std::{
     process::{Command, Stdio},
 };
 
-use crate::common::{Folder, bad, f32s, good, npy, program};
+use crate::common::{Folder, bad, f32s, good, npy, program, safetensors};
 use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
 
 /// A terminal: the end of those who look at it, and that of the program.
@@ -198,6 +198,21 @@ fn bars_are_narrow_and_shown_for_statistics_too() {
             assert!(line.trim().chars().count() <= 40, "{args:?}: {line:?}");
         }
     }
+}
+
+#[test]
+fn the_bar_of_a_checkpoint_names_the_file_and_the_rate() {
+    let folder = Folder::new();
+    let header = r#"{"a.weight":{"dtype":"F32","shape":[16777216],"data_offsets":[0,67108864]}}"#;
+    folder.write("in.safetensors", &safetensors(header, &vec![0x3F; 64 << 20]));
+    let args = ["convert", "in.safetensors", "out", "--to", "bfloat16", "--verify"];
+    let seen = look(&folder, &args, Is::Stderr, &[]);
+    assert_eq!(seen.code, Some(0), "{}", seen.terminal);
+    let lines: Vec<String> = seen.terminal.split('\r').map(without_escapes).collect();
+    let shown = |parts: &[&str]| lines.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(shown(&["32.00 MiB", "/s", "in.safetensors"]), "{:?}", seen.terminal);
+    assert!(shown(&["verify in.safetensors"]), "{:?}", seen.terminal);
+    assert!(lines.iter().all(|line| line.trim().chars().count() <= 80), "{:?}", seen.terminal);
 }
 
 /// What is seen of text with escape sequences.

@@ -237,7 +237,8 @@ fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
         },
         first.layout
     );
-    let remedy = "`lanecast dequantize` decodes it; with allow_quantized the codes are cast all the same";
+    let remedy =
+        "`lanecast dequantize` decodes it; allow_quantized (--allow-quantized) casts the codes all the same";
     Err(Error::Request(Detail { what, remedy: Remedy::Text(remedy.to_owned()), ..Detail::default() }))
 }
 
