@@ -1,6 +1,8 @@
-//! `config.json` without its quantization: members are removed from the text and set in it, and all else stays byte for byte.
+//! `config.json` with another quantization or none: members are removed from the text and set in it, and all else stays byte for byte.
 
 use std::ops::Range;
+
+use serde_json::Value;
 
 /// Members that describe quantization, at any level. The value of `quantization` is an object; other programs may have a text there.
 fn is_quantization(key: &str, value: &str) -> bool {
@@ -10,20 +12,17 @@ fn is_quantization(key: &str, value: &str) -> bool {
 
 /// The text of a configuration, which is valid JSON, without quantization and with this dtype.
 pub(crate) fn plain(text: &str, dtype: &str) -> String {
-    edited(text, dtype, is_quantization)
+    with(text, dtype, is_quantization)
 }
 
 /// The text of a configuration, which is valid JSON, with this dtype.
 pub(crate) fn with_dtype(text: &str, dtype: &str) -> String {
-    edited(text, dtype, |_, _| false)
+    with(text, dtype, |_, _| false)
 }
 
 /// The text with this dtype, and without some members.
-fn edited(text: &str, dtype: &str, is_removed: fn(&str, &str) -> bool) -> String {
-    let mut scan = Scan { text, edits: Vec::new(), dtype, is_removed, named: false, kept: false };
-    let start = scan.space(0);
-    scan.value(start, 0);
-    let Scan { mut edits, named, kept, .. } = scan;
+fn with(text: &str, dtype: &str, is_removed: Removed) -> String {
+    let (start, Scan { mut edits, named, kept, .. }) = Scan::of(text, Some(dtype), is_removed);
     if !named && text[start..].starts_with('{') {
         // Before the first member, with its indentation.
         let first = start + 1;
@@ -31,6 +30,29 @@ fn edited(text: &str, dtype: &str, is_removed: fn(&str, &str) -> bool) -> String
         let comma = if kept { "," } else { "" };
         edits.push((first..first, format!("{indent}\"dtype\": \"{dtype}\"{comma}")));
     }
+    edited(text, edits)
+}
+
+/// The text of a configuration, which is a valid JSON object, with this description of the quantization instead of others.
+pub(crate) fn quantized(text: &str, quantization: &Value) -> String {
+    let (start, Scan { edits, .. }) = Scan::of(text, None, is_quantization);
+    let plain = edited(text, edits);
+    let Some(end) = plain.rfind('}') else { return plain };
+    let indent: String = plain[start + 1..].chars().take_while(|c| c.is_ascii_whitespace()).collect();
+    let value = match indent.contains('\n') {
+        true => format!("{quantization:#}").replace('\n', &indent),
+        false => quantization.to_string(),
+    };
+    let (before, closing) = (plain[..end].trim_end(), &plain[plain[..end].trim_end().len()..]);
+    let (comma, indent) = match before.ends_with('{') {
+        true => ("", String::new()),
+        false => (",", if indent.is_empty() { " ".to_owned() } else { indent }),
+    };
+    format!("{before}{comma}{indent}\"quantization_config\": {value}{closing}")
+}
+
+/// The text with edits, which do not overlap.
+fn edited(text: &str, mut edits: Vec<(Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| (range.start, range.end));
     let (mut out, mut at) = (String::new(), 0);
     for (range, with) in edits {
@@ -42,6 +64,9 @@ fn edited(text: &str, dtype: &str, is_removed: fn(&str, &str) -> bool) -> String
     out
 }
 
+/// Whether a member, of this key and value, is removed.
+type Removed = fn(&str, &str) -> bool;
+
 struct Member {
     /// From the key to the end of the value.
     all: Range<usize>,
@@ -52,16 +77,24 @@ struct Member {
 struct Scan<'t> {
     text: &'t str,
     edits: Vec<(Range<usize>, String)>,
-    dtype: &'t str,
-    /// Whether a member, of this key and value, is removed.
-    is_removed: fn(&str, &str) -> bool,
+    /// What dtypes become, unless they stay.
+    dtype: Option<&'t str>,
+    is_removed: Removed,
     /// Whether the outermost object names a dtype.
     named: bool,
     /// Whether the outermost object keeps a member.
     kept: bool,
 }
 
-impl Scan<'_> {
+impl<'t> Scan<'t> {
+    /// The place of the outermost value, and a walk that has passed it.
+    fn of(text: &'t str, dtype: Option<&'t str>, is_removed: Removed) -> (usize, Self) {
+        let mut scan = Self { text, edits: Vec::new(), dtype, is_removed, named: false, kept: false };
+        let start = scan.space(0);
+        scan.value(start, 0);
+        (start, scan)
+    }
+
     fn byte(&self, at: usize) -> u8 {
         self.text.as_bytes().get(at).copied().unwrap_or(0)
     }
@@ -116,11 +149,11 @@ impl Scan<'_> {
             let removed = (self.is_removed)(&key, &self.text[value..end]);
             if removed {
                 self.edits.truncate(before);
-            } else if matches!(key.as_str(), "dtype" | "torch_dtype")
-                && matches!(self.byte(value), b'"' | b'n')
+            } else if let (Some(dtype), "dtype" | "torch_dtype", b'"' | b'n') =
+                (self.dtype, key.as_str(), self.byte(value))
             {
                 self.named |= depth == 0;
-                self.edits.push((value..end, format!("\"{}\"", self.dtype)));
+                self.edits.push((value..end, format!("\"{dtype}\"")));
             }
             members.push(Member { all: i..end, removed });
             i = self.space(end);
@@ -190,6 +223,29 @@ mod tests {
         ];
         for (before, after) in cases {
             assert_eq!(plain(before, "bfloat16"), after);
+        }
+    }
+
+    #[test]
+    fn a_quantization_replaces_others_and_all_else_stays() {
+        let of = serde_json::json!({ "quant_method": "fp8" });
+        let cases = [
+            (
+                r#"{"a": 1e-05, "dtype": "float16"}"#,
+                r#"{"a": 1e-05, "dtype": "float16", "quantization_config": {"quant_method":"fp8"}}"#,
+            ),
+            (
+                r#"{"quantization_config": {"x": 1}, "b": {"expert_dtype": "fp4", "c": 1}}"#,
+                r#"{"b": {"c": 1}, "quantization_config": {"quant_method":"fp8"}}"#,
+            ),
+            (
+                "{\n  \"a\": [1]\n}\n",
+                "{\n  \"a\": [1],\n  \"quantization_config\": {\n    \"quant_method\": \"fp8\"\n  }\n}\n",
+            ),
+            ("{}", r#"{"quantization_config": {"quant_method":"fp8"}}"#),
+        ];
+        for (before, after) in cases {
+            assert_eq!(quantized(before, &of), after);
         }
     }
 

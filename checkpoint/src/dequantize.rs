@@ -19,13 +19,13 @@ use crate::{
     error::request,
     layouts::COMFY_METADATA,
     write::{
-        Callbacks, Cut, NewTensor, Plan, Written, becomes_file, check_apart, copied_files, gguf_metadata,
-        name_shards,
+        Callbacks, Cut, NewTensor, Notes, Plan, Written, becomes_file, check_apart, copied_files,
+        gguf_metadata, name_shards,
     },
 };
 
 /// Files that describe the quantization, or are rewritten.
-const REPLACED: &[&str] =
+pub(crate) const REPLACED: &[&str] =
     &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
 
 /// What [`dequantize`] does.
@@ -88,8 +88,9 @@ pub struct Report {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::open`] and [`Checkpoint::read`]; [`Error::Request`] if `to` is another dtype, or one folder is in the other;
-/// [`Error::Exists`] if `dst` exists, is not empty and may not be replaced; [`Error::Cancelled`]. Nothing is left of the output then.
+/// Those of [`Checkpoint::open`] and [`Checkpoint::read`]; [`Error::Request`](crate::Error::Request) if `to` is another dtype, or one folder
+/// is in the other; [`Error::Exists`](crate::Error::Exists) if `dst` exists, is not empty and may not be replaced;
+/// [`Error::Cancelled`](crate::Error::Cancelled). Nothing is left of the output then.
 pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Callbacks<'_>) -> Result<Report> {
     if !matches!(options.to, DType::Float16 | DType::BFloat16 | DType::Float32) {
         return Err(request(format!(
@@ -133,6 +134,7 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         plan.write_folder(dst, options.replace, &mut callbacks)?
     };
     report.add(written);
+    report.warnings.extend(checkpoint.unequal_factors()?);
     Ok(report)
 }
 
@@ -157,7 +159,7 @@ fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
             is_changed: tensor.dtype != Some(dtype),
             produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
-                Ok(checkpoint.doubt(content)?.into())
+                Ok(Notes { warnings: checkpoint.doubts(content)?, ..Notes::default() })
             }),
         }
     };
@@ -174,7 +176,7 @@ fn target(tensor: &Tensor, content: &Content, to: DType) -> DType {
 }
 
 /// The metadata of a header without what describes quantization: the layers of ComfyUI, the classes of torchao.
-fn plain_metadata(metadata: &[(String, String)]) -> Vec<(String, String)> {
+pub(crate) fn plain_metadata(metadata: &[(String, String)]) -> Vec<(String, String)> {
     let is_class = |text: &str| {
         let value: Option<Value> = serde_json::from_str(text).ok();
         value.is_some_and(|value| value.get("_type").is_some())

@@ -34,6 +34,11 @@ pub(crate) fn refused(what: impl Into<String>, remedy: &str) -> Error {
     Error::Unsupported(Detail { remedy: Remedy::Text(remedy.to_owned()), ..detail(what) })
 }
 
+/// A value would be lost.
+pub(crate) fn lost(what: impl Into<String>) -> Error {
+    Error::Loss(detail(what))
+}
+
 /// The request does not fit the checkpoint.
 pub(crate) fn request(what: impl Into<String>) -> Error {
     Error::Request(detail(what))

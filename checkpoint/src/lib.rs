@@ -24,7 +24,7 @@
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
-//! casts. `write` writes what is planned.
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned.
 
 #![forbid(unsafe_code)]
 
@@ -47,6 +47,7 @@ mod gguf;
 mod layouts;
 mod npz;
 mod pickle;
+mod quantize;
 mod source;
 mod spool;
 mod torch;
@@ -58,4 +59,5 @@ pub use checkpoint::{Checkpoint, Tensor};
 pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use quantize::{QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize};
 pub use write::{Callbacks, Loss, Step};

@@ -3,12 +3,14 @@
 
 mod convert;
 mod dequantize;
+mod quantize;
 mod scaled;
 pub mod values;
 mod writing;
 
 pub use convert::Convert;
 pub use dequantize::Dequantize;
+pub use quantize::{Quantization, Quantize, Requantize};
 pub use scaled::{Scale, Unscale};
 pub use values::{OrderArg, StorageArg, Which};
 pub use writing::Writing;
@@ -64,6 +66,10 @@ pub enum Command {
     Convert(Convert),
     /// Decode the weights of a quantized checkpoint, and write a plain one
     Dequantize(Dequantize),
+    /// Quantize the weights of a model folder, and write one that loaders of a layout take
+    Quantize(Quantize),
+    /// Write a quantized model folder in another layout, with the same values
+    Requantize(Requantize),
     /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes

@@ -91,6 +91,14 @@ pub const CONVERT: &str = "
 pub const DEQUANTIZE: &str = "
   lanecast dequantize model-fp8 model-bf16 --to bfloat16
   lanecast dequantize model-fp8 model-f32 --to float32 --json";
+/// The examples of `quantize`.
+pub const QUANTIZE: &str = "
+  lanecast quantize model m-nvfp4 --scheme nvfp4 --layout compressed-tensors
+  lanecast quantize model m-fp8 --scheme fp8-block --layout deepseek --json
+  lanecast quantize model m-nf4 --scheme nf4 --layout bitsandbytes";
+/// The examples of `requantize`.
+pub const REQUANTIZE: &str = "
+  lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
 /// The examples of `promote`.
 pub const PROMOTE: &str = "
   lanecast promote int8 uint8
@@ -350,6 +358,58 @@ process leaves it beside DST, as `.lanecast-*.tmp`.
 
 The object of --json has the layout, the dtype, the numbers of tensors decoded and
 copied, the bytes read and written, the files, and the warnings.";
+
+/// The notes of `quantize`.
+pub const QUANTIZE_NOTES: &str = "\
+The schemes, and the layouts that store them:
+
+  fp8-dynamic: float8_e4m3fn, a scale for each row; compressed-tensors, modelopt
+  fp8-block: float8_e4m3fn, a scale for each tile of 128 by 128; compressed-tensors,
+    deepseek, modelopt
+  fp8-tensor: float8_e4m3fn, one scale; comfy
+  mxfp8: float8_e4m3fn, a power of two for 32 elements; compressed-tensors,
+    modelopt, comfy, mxfp8
+  mxfp4: float4_e2m1fn, a power of two for 32 elements; compressed-tensors,
+    modelopt, gpt-oss
+  nvfp4: float4_e2m1fn, a scale of float8_e4m3fn for 16 elements and one for the
+    tensor; compressed-tensors, modelopt, comfy
+  int8: a scale for each row; compressed-tensors, bitsandbytes
+  w4a16: int4, a scale for 128 elements; compressed-tensors
+  nf4, fp4: tables of 16 values, a scale for 64 elements; bitsandbytes
+
+Each code is the one nearest to the quotient by the scale that is written. Only
+weights are quantized; with fp8-dynamic, fp8-block and int8, runtimes quantize
+activations as they come. Schemes whose scales of activations or whose codes
+follow from real inputs (static fp8, GPTQ, AWQ, SmoothQuant) need calibration and
+are refused.
+
+Weights are the matrices *.weight. These stay as they are: norms, embeddings,
+lm_head and other heads, routers and gates of experts, convolutions, vision
+towers, mtp, and weights whose columns no whole block divides. --map quantizes
+some of them all the same; --ignore keeps more. Patterns match the name of a
+tensor, or that of its module. Parts that runtimes fuse (q, k and v; gate and up)
+share the scale of the tensor in nvfp4. Layouts that describe groups take several
+schemes: compressed-tensors, modelopt, comfy.
+
+Experts that are stacked in one tensor are split into modules if the model_type is
+known (llama4, qwen3_vl_moe, qwen3_5_moe). gpt-oss stores those of gpt-oss only,
+and comfy is one file. DST appears complete or not at all.
+
+The object of --json has the layout, the scheme, the numbers of weights quantized
+and tensors copied, the modules ignored, the bytes read and written, the files, and
+the warnings.";
+
+/// The notes of `requantize`.
+pub const REQUANTIZE_NOTES: &str = "\
+Codes become those of another scheme with the same values, and all other tensors
+stay as they are. Scales are powers of two, the smallest that clip nothing, which
+keep every digit if the codes have enough of them. The schemes with such scales:
+fp8-dynamic, fp8-block, mxfp8, mxfp4. `lanecast help quantize` lists the layouts.
+
+MXFP4 always fits mxfp8. It fits fp8-block if the scales within a tile are near
+each other. The first element that would change is an error that names it; zeros
+may lose their signs. Products that are not exact in float32, such as those of
+float32 scales, do not fit.";
 
 /// The notes of `inspect`.
 pub const INSPECT_NOTES: &str = "\

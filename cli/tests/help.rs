@@ -20,6 +20,8 @@ const COMMANDS: &[&str] = &[
     "unscale",
     "convert",
     "dequantize",
+    "quantize",
+    "requantize",
     "promote",
     "table",
     "table promote",
@@ -61,7 +63,11 @@ fn samples() -> Folder {
     folder.write("in.bin", &floats);
     std::fs::create_dir(folder.at("model")).expect("a folder");
     folder.write("model/config.json", br#"{"torch_dtype":"float32"}"#);
-    folder.write("model/model.safetensors", &folder.read("model.safetensors"));
+    let header = concat!(
+        r#"{"a.up_proj.weight":{"dtype":"F32","shape":[2,32],"data_offsets":[0,256]},"#,
+        r#""a.norm":{"dtype":"F32","shape":[4],"data_offsets":[256,272]}}"#
+    );
+    folder.write("model/model.safetensors", &safetensors(header, &[&floats[..]; 17].concat()));
     std::fs::create_dir(folder.at("model-fp8")).expect("a folder");
     let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
     folder.write("model-fp8/config.json", config.as_bytes());
@@ -73,6 +79,17 @@ fn samples() -> Folder {
         "model-fp8/model.safetensors",
         &safetensors(header, &[&[0x38; 4][..], &f32s(&[1.0])].concat()),
     );
+    std::fs::create_dir(folder.at("mxfp4")).expect("a folder");
+    let config = concat!(
+        r#"{"quantization_config":{"quant_method":"compressed-tensors","format":"mxfp4-pack-quantized","#,
+        r#""config_groups":{"group_0":{"targets":["Linear"],"weights":{"num_bits":4,"type":"float"}}}}}"#
+    );
+    folder.write("mxfp4/config.json", config.as_bytes());
+    let header = concat!(
+        r#"{"a.weight_packed":{"dtype":"U8","shape":[1,16],"data_offsets":[0,16]},"#,
+        r#""a.weight_scale":{"dtype":"U8","shape":[1,1],"data_offsets":[16,17]}}"#
+    );
+    folder.write("mxfp4/model.safetensors", &safetensors(header, &[&[0x21; 16][..], &[127]].concat()));
     folder.write("c", &[0x38; 4]);
     folder.write("e", &[127]);
     folder

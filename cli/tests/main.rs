@@ -26,6 +26,7 @@ mod output;
 mod package;
 mod program;
 mod promote;
+mod quantize;
 mod quantized;
 mod raw;
 mod reference_readers;

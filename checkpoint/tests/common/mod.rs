@@ -2,6 +2,7 @@
 
 pub mod models;
 pub mod pickles;
+pub mod weights;
 
 use std::{
     fs,

@@ -7,6 +7,7 @@ use clap::{
     builder::{PossibleValue, StringValueParser, TypedValueParser},
 };
 use lanecast::{ByteOrder, DType, Storage, onnx::ElementType, promote::Standard};
+use lanecast_checkpoint::{QuantLayout, QuantScheme};
 
 use crate::meant::{self, Targets, UnknownDType};
 
@@ -168,6 +169,26 @@ pub(super) fn standard_or_all() -> Named<Which, String> {
         },
         names: || [&standard_names()[..], &["all"]].concat(),
     }
+}
+
+pub(super) fn scheme() -> Named<QuantScheme, String> {
+    Named {
+        parse: |name| name.parse().map_err(|e: lanecast_checkpoint::Error| e.to_string()),
+        names: || QuantScheme::NAMED.iter().map(|(name, _)| *name).collect(),
+    }
+}
+
+pub(super) fn layout() -> Named<QuantLayout, String> {
+    Named {
+        parse: |name| name.parse().map_err(|e: lanecast_checkpoint::Error| e.to_string()),
+        names: || QuantLayout::NAMED.iter().map(|(name, _)| *name).collect(),
+    }
+}
+
+/// A pattern of names and a scheme: `*.down_proj=fp8-block`. Patterns may have the sign, too.
+pub(super) fn map(text: &str) -> Result<(String, QuantScheme), String> {
+    let (glob, name) = text.rsplit_once('=').ok_or("not a pattern, =, and a scheme")?;
+    Ok((glob.to_owned(), name.parse().map_err(|e: lanecast_checkpoint::Error| e.to_string())?))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@ mod man;
 mod onnx_cast;
 mod progress;
 mod promote;
+mod quantize;
 mod raw;
 mod scale;
 mod scaled_files;
@@ -31,6 +32,8 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Unscale(args) => unscale::run(args),
         Command::Convert(args) => convert::run(args),
         Command::Dequantize(args) => dequantize::run(args),
+        Command::Quantize(args) => quantize::run(args),
+        Command::Requantize(args) => quantize::run_again(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),

@@ -1,0 +1,291 @@
+//! Which tensors of a checkpoint are quantized, and with which scheme.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lanecast::DType;
+use lanecast_files::{Error, Result, Selection};
+
+use super::{QuantizeOptions, Weight, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
+use crate::{
+    checkpoint::{Checkpoint, Content, Tensor},
+    error::{At, request},
+};
+
+/// Names that are listed in a warning.
+const NAMED: usize = 3;
+
+/// What becomes of the tensors.
+#[derive(Debug, Default)]
+pub(super) struct Chosen {
+    /// The weights that are quantized, in the order of the files.
+    pub(super) weights: Vec<Weight>,
+    /// The indices of tensors that stay.
+    pub(super) plain: Vec<usize>,
+    /// The modules with a matrix that stays, and what runtimes call those that they fuse.
+    pub(super) ignored: Vec<String>,
+    pub(super) warnings: Vec<String>,
+}
+
+/// Patterns of names, which match a tensor by its name or that of its module.
+struct Pattern(Selection);
+
+impl Pattern {
+    fn new(glob: &str) -> Result<Self> {
+        let selection = Selection::new(None, &[glob.to_owned()], &[]);
+        // The place of the error would be an option that this one is not.
+        let what = |e: Error| e.detail().map_or_else(String::new, |detail| detail.what.clone());
+        selection.map(Self).map_err(|e| request(what(e)))
+    }
+
+    fn matches(&self, tensor: &str) -> bool {
+        let module = tensor.strip_suffix(".weight").unwrap_or(tensor);
+        self.0.includes(tensor) || self.0.includes(module)
+    }
+}
+
+/// Chooses by the options, then by the names.
+struct Chooser<'a> {
+    checkpoint: &'a Checkpoint,
+    options: &'a QuantizeOptions,
+    layout: &'a dyn Layout,
+    map: Vec<(Pattern, QuantScheme)>,
+    ignore: Vec<Pattern>,
+    model_type: &'a str,
+    /// Whether codes are quantized again, and other tensors stay.
+    again: bool,
+    chosen: Chosen,
+    /// Matrices whose number of columns no block divides.
+    odd: Vec<String>,
+}
+
+/// Chooses the tensors of a checkpoint. `again` chooses those that are quantized.
+pub(super) fn choose(
+    checkpoint: &Checkpoint,
+    options: &QuantizeOptions,
+    layout: &dyn Layout,
+    again: bool,
+) -> Result<Chosen> {
+    let map = options.map.iter().map(|(glob, scheme)| Ok((Pattern::new(glob)?, *scheme)));
+    let config = checkpoint.source.config.as_ref().map(|config| &config.value);
+    let model_type = config.and_then(|config| {
+        let of = |config: &'_ serde_json::Value| config.get("model_type").is_some();
+        let place = if of(config) { config } else { config.get("text_config")? };
+        place.get("model_type")?.as_str()
+    });
+    let mut chooser = Chooser {
+        checkpoint,
+        options,
+        layout,
+        map: map.collect::<Result<_>>()?,
+        ignore: options.ignore.iter().map(|glob| Pattern::new(glob)).collect::<Result<_>>()?,
+        model_type: model_type.unwrap_or_default(),
+        again,
+        chosen: Chosen::default(),
+        odd: Vec::new(),
+    };
+    for (index, (tensor, content)) in checkpoint.tensors().iter().zip(&checkpoint.contents).enumerate() {
+        if !chooser.add(index, tensor, content)? {
+            chooser.chosen.plain.push(index);
+            if let (Some(module), [_, _]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) {
+                chooser.chosen.ignored.push(module.to_owned());
+            }
+            if let (Some((experts, _)), [_, _, _]) = (names::stack(&tensor.name), &tensor.shape[..]) {
+                chooser.chosen.ignored.push(experts.to_owned());
+            }
+        }
+    }
+    chooser.check_patterns()?;
+    chooser.finish()
+}
+
+impl Chooser<'_> {
+    /// Adds the weights of a tensor; returns whether there are any.
+    fn add(&mut self, index: usize, tensor: &Tensor, content: &Content) -> Result<bool> {
+        let castable = matches!(tensor.dtype, Some(DType::Float16 | DType::BFloat16 | DType::Float32));
+        let is_wanted = match content {
+            Content::Plain(_) => castable && !self.again,
+            Content::Coded(_) => self.again,
+            Content::Blocks(..) => false,
+        };
+        let ignored = self.ignore.iter().any(|pattern| pattern.matches(&tensor.name));
+        if !is_wanted || ignored && !self.again {
+            return Ok(false);
+        }
+        let explicit = self.map.iter().find(|(pattern, _)| pattern.matches(&tensor.name));
+        let explicit = explicit.map(|(_, scheme)| *scheme);
+        if ignored {
+            return Err(self.place(
+                index,
+                request("a weight that is quantized cannot stay as it is; leave out the pattern"),
+            ));
+        }
+        let scheme = explicit.unwrap_or(self.options.scheme);
+        let is_stack = tensor.shape.len() == 3
+            && (names::stack(&tensor.name).is_some() || tensor.name.split('.').any(|part| part == "experts"));
+        if is_stack && !names::stays(&tensor.name) {
+            return self.add_stack(index, tensor, scheme);
+        }
+        let (Some(module), [rows, cols]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) else {
+            return match self.again {
+                true => Err(self.place(index, request(format!(
+                    "a quantized tensor of the shape {:?} cannot be quantized again: only matrices \"*.weight\" can",
+                    tensor.shape
+                )))),
+                false => Ok(false),
+            };
+        };
+        if self.layout.takes_stacks() || tensor.elements() == 0 {
+            return Ok(false);
+        }
+        if explicit.is_none() && !self.again && names::stays(module) {
+            return Ok(false);
+        }
+        if !cols.is_multiple_of(scheme.group()) && !self.layout.pads() {
+            if explicit.is_some() || self.again {
+                let what = format!(
+                    "{scheme} needs a multiple of {} columns, and the weight has {cols}",
+                    scheme.group()
+                );
+                return Err(self.place(index, request(what)));
+            }
+            self.odd.push(module.to_owned());
+            return Ok(false);
+        }
+        let matrix = Matrix::whole(index, *rows, *cols);
+        self.push(module.to_owned(), scheme, matrix);
+        Ok(true)
+    }
+
+    fn push(&mut self, module: String, scheme: QuantScheme, matrix: Matrix) {
+        let weight = Weight { module, scheme, matrix, lossless: self.again, amax: 0.0, offset: 0.0 };
+        self.chosen.weights.push(weight);
+    }
+
+    /// Adds the experts of a tensor that stacks them.
+    fn add_stack(&mut self, index: usize, tensor: &Tensor, scheme: QuantScheme) -> Result<bool> {
+        let [experts, a, b] = tensor.shape[..] else { return Ok(false) };
+        let refused = |what: String| {
+            Err(self.place(index, request(format!("{what}; or ignore the tensor to keep it"))))
+        };
+        if self.again {
+            return refused("experts that are stacked in one tensor are not quantized again".to_owned());
+        }
+        let (Some((prefix, last)), Some(stacked)) =
+            (names::stack(&tensor.name), names::stacked(self.model_type))
+        else {
+            let what = format!(
+                "the tensor {:?} stacks experts, and how is not known for the model_type \"{}\"",
+                tensor.shape, self.model_type
+            );
+            return refused(what);
+        };
+        let (rows, cols) = if stacked.transposed { (b, a) } else { (a, b) };
+        let matrix = |batches, rows: std::ops::Range<usize>, height| Matrix {
+            tensor: index,
+            batches,
+            rows,
+            height,
+            cols,
+            transposed: stacked.transposed,
+        };
+        let halves = last == "gate_up_proj";
+        if self.layout.takes_stacks() {
+            if !(stacked.transposed && stacked.interleaved) {
+                return refused(format!("{} stores only the stacked experts of gpt-oss", self.layout.name()));
+            }
+        } else if stacked.interleaved {
+            return refused(
+                "the rows of gate and up alternate in these experts, which only the layout gpt-oss stores"
+                    .to_owned(),
+            );
+        } else if !self.layout.splits_stacks() {
+            return refused(format!("{} has no experts that are stacked in one tensor", self.layout.name()));
+        }
+        if !cols.is_multiple_of(scheme.group()) || halves && rows % 2 == 1 {
+            return refused(format!("{scheme} does not fit experts of {rows} rows and {cols} columns"));
+        }
+        if self.layout.takes_stacks() {
+            let name = format!("{prefix}.{last}");
+            let matrix = matrix(0..experts, 0..rows, rows);
+            self.push(name, scheme, matrix);
+            return Ok(true);
+        }
+        let parts: &[(&str, std::ops::Range<usize>)] = match halves {
+            true => &[("gate_proj", 0..rows / 2), ("up_proj", rows / 2..rows)],
+            false => &[("down_proj", 0..rows)],
+        };
+        let split: Vec<(String, Matrix)> = (0..experts)
+            .flat_map(|e| parts.iter().map(move |part| (e, part)))
+            .map(|(e, (name, range))| (format!("{prefix}.{e}.{name}"), matrix(e..e + 1, range.clone(), rows)))
+            .collect();
+        for (module, matrix) in split {
+            self.push(module, scheme, matrix);
+        }
+        Ok(true)
+    }
+
+    fn place(&self, index: usize, error: Error) -> Error {
+        let source = &self.checkpoint.source;
+        error.tensor(source, &source.tensors[self.checkpoint.contents[index].id()])
+    }
+
+    /// Fails if a pattern matches no tensor.
+    fn check_patterns(&self) -> Result<()> {
+        let names = || self.checkpoint.tensors().iter().map(|tensor| tensor.name.as_str());
+        let globs = self.options.map.iter().map(|(glob, _)| glob).chain(&self.options.ignore);
+        let patterns = self.map.iter().map(|(pattern, _)| pattern).chain(&self.ignore);
+        for (glob, pattern) in globs.zip(patterns) {
+            if !names().any(|name| pattern.matches(name)) {
+                return Err(request(format!("no tensor matches the pattern \"{glob}\"")));
+            }
+        }
+        Ok(())
+    }
+
+    fn finish(self) -> Result<Chosen> {
+        let Self { mut chosen, odd, options, checkpoint, .. } = self;
+        if chosen.weights.is_empty() {
+            let what = format!("no weight of the checkpoint gets the scheme {}", options.scheme);
+            return Err(request(what).at_path(&checkpoint.source.folder));
+        }
+        if let Some(first) = odd.first() {
+            let others =
+                if odd.len() > 1 { format!(", and {} others", odd.len() - 1) } else { String::new() };
+            chosen
+                .warnings
+                .push(format!("\"{first}\"{others} stay as they are: no block divides their columns"));
+        }
+        let schemes: BTreeMap<&str, QuantScheme> =
+            chosen.weights.iter().map(|weight| (weight.module.as_str(), weight.scheme)).collect();
+        let plain: BTreeSet<&str> = chosen.ignored.iter().map(String::as_str).collect();
+        let (mut aliases, mut torn) = (BTreeSet::new(), BTreeSet::new());
+        for module in schemes.keys().chain(&plain) {
+            let Some((parent, set)) = names::fused(module) else { continue };
+            let parts: Vec<String> = set.parts.iter().map(|part| format!("{parent}.{part}")).collect();
+            let state = |part: &String| match plain.contains(part.as_str()) {
+                true => Some(None),
+                false => schemes.get(part.as_str()).map(|scheme| Some(*scheme)),
+            };
+            let states: Vec<Option<QuantScheme>> = parts.iter().filter_map(state).collect();
+            if states.iter().any(|state| *state != states[0]) {
+                torn.insert(parts.join(", "));
+            } else if let (Some(None), Some(alias), true) =
+                (states.first(), set.alias, states.len() == parts.len())
+            {
+                aliases.insert(format!("{parent}.{alias}"));
+            }
+        }
+        if !torn.is_empty() {
+            let n = torn.len();
+            let named: Vec<&str> = torn.iter().map(String::as_str).take(NAMED).collect();
+            let what = format!(
+                "vLLM computes {} as one, and they differ in their schemes ({n} such sets)",
+                named.join("; ")
+            );
+            chosen.warnings.push(what);
+        }
+        chosen.ignored.extend(aliases);
+        chosen.ignored.dedup();
+        Ok(chosen)
+    }
+}

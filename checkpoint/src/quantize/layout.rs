@@ -1,0 +1,282 @@
+//! [`QuantLayout`]: how the parts of a quantized weight are called and stored, and what describes them.
+//!
+//! A layout is a [`Layout`] in a module of its own. To add one, write the module, and add a row to [`ROWS`].
+
+use std::{fmt, str::FromStr};
+
+use lanecast::DType;
+use lanecast_files::{Error, Result};
+use serde_json::Value;
+
+use super::{
+    QuantizeOptions, Weight, bitsandbytes,
+    cast::{Cast, Form},
+    choose::Chosen,
+    comfy, compressed, deepseek, gpt_oss, modelopt, mxfp8,
+    scheme::{QuantScheme, listed},
+    table,
+};
+use crate::{checkpoint::Checkpoint, decode::Sink, error::request};
+
+/// What loads the checkpoint that [`quantize`](crate::quantize) writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum QuantLayout {
+    /// compressed-tensors, which transformers, vLLM and SGLang load.
+    CompressedTensors,
+    /// Tiles of 8-bit floats, as DeepSeek V3 has them.
+    DeepSeek,
+    /// ModelOpt, which vLLM and SGLang load.
+    ModelOpt,
+    /// MXFP4 experts, as gpt-oss has them.
+    GptOss,
+    /// bitsandbytes, which transformers loads.
+    BitsAndBytes,
+    /// ComfyUI.
+    Comfy,
+    /// Microscaling with scales beside `weight`, which SGLang loads.
+    Mxfp8,
+}
+
+/// A layout by its name.
+type Row = (QuantLayout, &'static str, &'static dyn Layout);
+
+const ROWS: &[Row] = &[
+    (QuantLayout::CompressedTensors, "compressed-tensors", &compressed::Compressed),
+    (QuantLayout::DeepSeek, "deepseek", &deepseek::DeepSeek),
+    (QuantLayout::ModelOpt, "modelopt", &modelopt::ModelOpt),
+    (QuantLayout::GptOss, "gpt-oss", &gpt_oss::GptOss),
+    (QuantLayout::BitsAndBytes, "bitsandbytes", &bitsandbytes::BitsAndBytes),
+    (QuantLayout::Comfy, "comfy", &comfy::Comfy),
+    (QuantLayout::Mxfp8, "mxfp8", &mxfp8::Mxfp8),
+];
+
+impl QuantLayout {
+    /// All layouts by their names.
+    pub const NAMED: &'static [(&'static str, QuantLayout)] = &[
+        ("compressed-tensors", QuantLayout::CompressedTensors),
+        ("deepseek", QuantLayout::DeepSeek),
+        ("modelopt", QuantLayout::ModelOpt),
+        ("gpt-oss", QuantLayout::GptOss),
+        ("bitsandbytes", QuantLayout::BitsAndBytes),
+        ("comfy", QuantLayout::Comfy),
+        ("mxfp8", QuantLayout::Mxfp8),
+    ];
+
+    fn row(self) -> &'static Row {
+        // The rows are in the order of the variants, which a test checks.
+        &ROWS[self as usize]
+    }
+
+    /// Its name, as the program spells it.
+    pub fn name(self) -> &'static str {
+        self.row().1
+    }
+
+    /// The schemes that the layout can store.
+    pub fn schemes(self) -> &'static [QuantScheme] {
+        self.row().2.schemes()
+    }
+
+    pub(super) fn target(self) -> &'static dyn Layout {
+        self.row().2
+    }
+
+    /// Fails unless the layout has all schemes of a request.
+    pub(super) fn check(self, options: &QuantizeOptions) -> Result<()> {
+        let asked = || options.map.iter().map(|(_, scheme)| *scheme).chain([options.scheme]);
+        if let Some(scheme) = asked().find(|scheme| !self.schemes().contains(scheme)) {
+            let have = listed(self.schemes().iter().map(|scheme| scheme.name()));
+            return Err(request(format!("the layout {self} has no scheme {scheme}, but {have}")));
+        }
+        if !self.target().mixes() && asked().any(|scheme| scheme != options.scheme) {
+            let mix = ROWS.iter().filter(|(.., layout)| layout.mixes()).map(|(_, name, _)| *name);
+            let what =
+                format!("the layout {self} has one scheme for all weights; several have {}", listed(mix));
+            return Err(request(what));
+        }
+        if options.double_quant && !matches!(options.scheme, QuantScheme::Nf4 | QuantScheme::Fp4) {
+            return Err(request("only the scales of nf4 and fp4 can be quantized themselves"));
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for QuantLayout {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for QuantLayout {
+    type Err = Error;
+
+    /// The layout of this name.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] with the names of all layouts.
+    fn from_str(name: &str) -> Result<Self> {
+        let found = Self::NAMED.iter().find(|(known, _)| known.eq_ignore_ascii_case(name));
+        found.map(|(_, layout)| *layout).ok_or_else(|| {
+            let names = listed(Self::NAMED.iter().map(|(name, _)| *name));
+            request(format!("there is no layout \"{name}\", but {names}"))
+        })
+    }
+}
+
+/// How a layout stores and describes weights.
+pub(super) trait Layout: Sync {
+    /// Its name, for messages.
+    fn name(&self) -> &'static str;
+
+    /// The schemes that it has.
+    fn schemes(&self) -> &'static [QuantScheme];
+
+    /// The tensors of a weight whose elements have the dtype `source`.
+    fn outputs(&self, weight: &Weight, source: DType, options: &QuantizeOptions) -> Vec<Output>;
+
+    /// The description in `config.json`, under `quantization_config`; `None` for a layout without it.
+    fn config(&self, chosen: &Chosen, options: &QuantizeOptions) -> Option<Value>;
+
+    /// The contents of `hf_quant_config.json`.
+    fn hf_quant_config(&self, _chosen: &Chosen, _options: &QuantizeOptions) -> Option<Value> {
+        None
+    }
+
+    /// The description in the headers of files: a key and its text.
+    fn metadata(&self, _weights: &[Weight]) -> Option<(String, String)> {
+        None
+    }
+
+    /// Whether weights may have different schemes.
+    fn mixes(&self) -> bool {
+        false
+    }
+
+    /// Whether it stores the stacked experts of gpt-oss, and no other weights.
+    fn takes_stacks(&self) -> bool {
+        false
+    }
+
+    /// Whether experts that are stacked in one tensor become modules.
+    fn splits_stacks(&self) -> bool {
+        true
+    }
+
+    /// Whether rows and columns are padded to whole blocks.
+    fn pads(&self) -> bool {
+        false
+    }
+}
+
+/// A tensor of the output.
+pub(super) struct Output {
+    pub(super) name: String,
+    pub(super) dtype: DType,
+    pub(super) shape: Vec<usize>,
+    pub(super) make: Make,
+}
+
+/// What makes the bytes of a tensor.
+pub(super) enum Make {
+    Bytes(Vec<u8>),
+    Codes(Cast, Form),
+    /// Scales, and whether they are swizzled.
+    Scales(Cast, bool),
+    Table(table::Part),
+}
+
+impl Make {
+    /// Passes the bytes to a sink.
+    pub(super) fn produce(
+        &self,
+        checkpoint: &Checkpoint,
+        weight: &Weight,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
+        match self {
+            Self::Bytes(bytes) => sink(bytes),
+            Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, sink),
+            Self::Scales(cast, swizzled) => cast.scales(checkpoint, weight, *swizzled, sink),
+            Self::Table(part) => table::produce(checkpoint, weight, *part, sink),
+        }
+    }
+}
+
+impl Weight {
+    /// The cast of its scheme, without a scale of the tensor.
+    pub(super) fn cast(&self) -> Option<Cast> {
+        Some(Cast::of(self.scheme.codes(self.lossless)?, self.lossless))
+    }
+
+    /// Rows and columns.
+    pub(super) fn shape(&self) -> [usize; 2] {
+        [self.matrix.all_rows(), self.matrix.cols]
+    }
+
+    /// A tensor of the output, whose name ends with `end`.
+    pub(super) fn output(&self, end: &str, dtype: DType, shape: &[usize], make: Make) -> Output {
+        Output { name: format!("{}{end}", self.module), dtype, shape: shape.to_vec(), make }
+    }
+
+    /// Codes as `{module}.weight`, in elements of the codes.
+    pub(super) fn codes(&self, dtype: DType, cast: &Cast) -> Output {
+        self.output(".weight", dtype, &self.shape(), Make::Codes(cast.clone(), Form::Plain))
+    }
+
+    /// Two 4-bit codes in each byte, as a tensor whose name ends with `end`.
+    pub(super) fn pairs(&self, end: &str, cast: &Cast) -> Output {
+        let [rows, cols] = self.shape();
+        self.output(end, DType::UInt8, &[rows, cols / 2], Make::Codes(cast.clone(), Form::Plain))
+    }
+
+    /// Scales in the shape of their grid.
+    pub(super) fn scales(&self, end: &str, dtype: DType, cast: &Cast) -> Output {
+        let grid = cast.scheme.granularity.scales_shape(&self.shape());
+        self.output(end, dtype, &grid, Make::Scales(cast.clone(), false))
+    }
+
+    /// A number of float32.
+    pub(super) fn number(&self, end: &str, shape: &[usize], number: f32) -> Output {
+        self.output(end, DType::Float32, shape, Make::Bytes(number.to_le_bytes().to_vec()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_the_order_of_the_variants() {
+        for ((name, layout), row) in QuantLayout::NAMED.iter().zip(ROWS) {
+            assert_eq!(
+                (layout.name(), row.0, name.parse::<QuantLayout>().unwrap()),
+                (*name, *layout, *layout)
+            );
+        }
+        assert_eq!(QuantLayout::NAMED.len(), ROWS.len());
+        assert!("gguf".parse::<QuantLayout>().is_err());
+    }
+
+    #[test]
+    fn layouts_list_what_they_have() {
+        let options = QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::DeepSeek);
+        let error = QuantLayout::DeepSeek.check(&options).unwrap_err().to_string();
+        assert!(
+            error.contains("deepseek") && error.contains("nf4") && error.contains("fp8-block"),
+            "{error}"
+        );
+        let map = vec![("*".to_owned(), QuantScheme::Fp4)];
+        let options =
+            QuantizeOptions { map, ..QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::BitsAndBytes) };
+        let error = QuantLayout::BitsAndBytes.check(&options).unwrap_err().to_string();
+        assert!(error.contains("compressed-tensors, modelopt, comfy"), "{error}");
+        // Every layout takes each of its schemes.
+        for (_, layout) in QuantLayout::NAMED {
+            let all = layout.schemes().iter();
+            assert!(all.clone().count() > 0);
+            all.for_each(|scheme| layout.check(&QuantizeOptions::new(*scheme, *layout)).unwrap());
+        }
+    }
+}

@@ -1,0 +1,166 @@
+//! [`Matrix`]: a weight as the source stores it, read in bands of rows.
+//!
+//! *Law.* Bands are the elements of the source, or the exact values of its codes; what is not exact is an error.
+
+use std::ops::Range;
+
+use lanecast::DType;
+use lanecast_files::{Error, Result};
+
+use crate::{
+    checkpoint::{Checkpoint, Content},
+    error::{At, lost},
+    source::Stored,
+};
+
+/// Elements of a band, about. A band has whole tiles of 128 rows.
+const BAND: usize = 1 << 20;
+/// Rows of the tiles of schemes and of swizzled scales.
+pub(super) const TILE: usize = 128;
+/// Rows and columns of the squares that are transposed at once.
+const SQUARE: usize = 32;
+
+/// Matrices of a tensor of the source.
+#[derive(Clone, Debug)]
+pub(super) struct Matrix {
+    /// The index of the tensor in the checkpoint.
+    pub(super) tensor: usize,
+    /// Which matrices of the tensor: more than one only if all of them are one weight.
+    pub(super) batches: Range<usize>,
+    /// Which rows of each are the weight.
+    pub(super) rows: Range<usize>,
+    /// Rows of a matrix of the tensor, those of the weight or more.
+    pub(super) height: usize,
+    /// Columns.
+    pub(super) cols: usize,
+    /// Whether the tensor has the columns as rows.
+    pub(super) transposed: bool,
+}
+
+/// Rows of a weight, as little-endian elements.
+pub(super) struct Band<'b> {
+    /// The first row, counted through all matrices.
+    pub(super) first: usize,
+    pub(super) rows: usize,
+    pub(super) dtype: DType,
+    pub(super) bytes: &'b [u8],
+}
+
+/// What takes bands.
+type Take<'t> = dyn FnMut(&Band<'_>) -> Result<()> + 't;
+
+impl Matrix {
+    /// The whole of a tensor of two axes.
+    pub(super) fn whole(tensor: usize, rows: usize, cols: usize) -> Self {
+        Self { tensor, batches: 0..1, rows: 0..rows, height: rows, cols, transposed: false }
+    }
+
+    /// Rows of the weight, through all matrices.
+    pub(super) fn all_rows(&self) -> usize {
+        self.rows.len() * self.batches.len()
+    }
+
+    /// Rows of a band.
+    fn step(&self) -> usize {
+        (BAND / self.cols.max(1)).max(1).next_multiple_of(TILE)
+    }
+
+    /// Calls `take` with all bands, in order. A band does not go beyond a matrix.
+    pub(super) fn bands(&self, checkpoint: &Checkpoint, take: &mut Take<'_>) -> Result<()> {
+        match &checkpoint.contents[self.tensor] {
+            Content::Plain(id) if self.transposed => {
+                self.transposed_bands(checkpoint, &checkpoint.source.tensors[*id], take)
+            }
+            Content::Plain(id) => self.plain_bands(checkpoint, &checkpoint.source.tensors[*id], take),
+            content => self.decoded_bands(checkpoint, content, take),
+        }
+    }
+
+    fn plain_bands(&self, checkpoint: &Checkpoint, stored: &Stored, take: &mut Take<'_>) -> Result<()> {
+        let dtype = stored.dtype().unwrap_or(DType::Float32);
+        let (row, mut bytes) = (self.cols * dtype.size(), Vec::new());
+        for (i, batch) in self.batches.clone().enumerate() {
+            for first in self.rows.clone().step_by(self.step()) {
+                let rows = self.step().min(self.rows.end - first);
+                bytes.resize(rows * row, 0);
+                checkpoint.source.read(stored, (batch * self.height + first) * row, &mut bytes)?;
+                let first = i * self.rows.len() + first - self.rows.start;
+                take(&Band { first, rows, dtype, bytes: &bytes })?;
+            }
+        }
+        Ok(())
+    }
+
+    fn transposed_bands(&self, checkpoint: &Checkpoint, stored: &Stored, take: &mut Take<'_>) -> Result<()> {
+        let dtype = stored.dtype().unwrap_or(DType::Float32);
+        let mut matrix = vec![0; self.height * self.cols * dtype.size()];
+        let mut bytes = Vec::new();
+        for (i, batch) in self.batches.clone().enumerate() {
+            checkpoint.source.read(stored, batch * matrix.len(), &mut matrix)?;
+            for first in self.rows.clone().step_by(self.step()) {
+                let rows = self.step().min(self.rows.end - first);
+                bytes.resize(rows * self.cols * dtype.size(), 0);
+                self.transpose(&matrix, first..first + rows, dtype.size(), &mut bytes);
+                let first = i * self.rows.len() + first - self.rows.start;
+                take(&Band { first, rows, dtype, bytes: &bytes })?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes columns of a stored matrix as rows.
+    fn transpose(&self, matrix: &[u8], rows: Range<usize>, size: usize, out: &mut [u8]) {
+        for top in rows.clone().step_by(SQUARE) {
+            for left in (0..self.cols).step_by(SQUARE) {
+                for row in top..rows.end.min(top + SQUARE) {
+                    for col in left..self.cols.min(left + SQUARE) {
+                        let from = (col * self.height + row) * size;
+                        let to = ((row - rows.start) * self.cols + col) * size;
+                        out[to..to + size].copy_from_slice(&matrix[from..from + size]);
+                    }
+                }
+            }
+        }
+    }
+
+    /// The exact values of codes, as `float32`.
+    fn decoded_bands(&self, checkpoint: &Checkpoint, content: &Content, take: &mut Take<'_>) -> Result<()> {
+        let band = self.step() * self.cols * size_of::<f32>();
+        let (mut bytes, mut element, mut first) = (Vec::new(), 0, 0);
+        let mut emit = |bytes: &[u8], take: &mut Take<'_>| {
+            let rows = bytes.len() / (self.cols.max(1) * size_of::<f32>());
+            first += rows;
+            take(&Band { first: first - rows, rows, dtype: DType::Float32, bytes })
+        };
+        checkpoint.decode_content(content, DType::Float64, false, &mut |part| {
+            for value in part.as_chunks().0 {
+                let value = f64::from_le_bytes(*value);
+                let narrow = value as f32;
+                if f64::from(narrow) != value {
+                    let (row, col) = (element / self.cols, element % self.cols);
+                    let what = format!(
+                        "element ({row}, {col}) is {value:e}, which no power of two times a code of 8 bits is"
+                    );
+                    return Err(self.at(checkpoint, lost(what)));
+                }
+                bytes.extend_from_slice(&narrow.to_le_bytes());
+                element += 1;
+            }
+            while bytes.len() >= band {
+                emit(&bytes[..band], take)?;
+                bytes.drain(..band);
+            }
+            Ok(())
+        })?;
+        match bytes.is_empty() {
+            true => Ok(()),
+            false => emit(&bytes, take),
+        }
+    }
+
+    /// The error with the tensor as its place.
+    pub(super) fn at(&self, checkpoint: &Checkpoint, error: Error) -> Error {
+        let stored = &checkpoint.source.tensors[checkpoint.contents[self.tensor].id()];
+        error.tensor(&checkpoint.source, stored)
+    }
+}

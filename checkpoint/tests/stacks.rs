@@ -1,0 +1,85 @@
+//! Experts that a model stacks in one tensor: split into modules, transposed, or stored as a stack.
+
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
+
+use lanecast::DType::{self, BFloat16};
+use lanecast_checkpoint::{Checkpoint, QuantLayout, QuantScheme, QuantizeOptions};
+use serde_json::json;
+
+use crate::common::{
+    weights::{config, decoded, expected, halves, random, run, stored},
+    write,
+};
+
+/// Experts as llama4 and gpt-oss stack them, of two experts, 64 inputs and 96 outputs for gate and up.
+fn stacked(root: &Path, name: &str, model_type: &str) -> PathBuf {
+    let folder = root.join(name);
+    fs::create_dir_all(&folder).expect("a folder");
+    let tensors: [(&str, DType, &[u64], Vec<u8>); 3] = [
+        ("model.layers.0.mlp.experts.gate_up_proj", BFloat16, &[2, 64, 96], halves(&random(2 * 64 * 96, 1))),
+        ("model.layers.0.mlp.experts.down_proj", BFloat16, &[2, 64, 32], halves(&random(2 * 64 * 32, 2))),
+        ("model.layers.0.self_attn.o_proj.weight", BFloat16, &[32, 32], halves(&random(1024, 3))),
+    ];
+    write(&folder.join("model.safetensors"), &tensors);
+    fs::write(folder.join("config.json"), json!({"model_type": model_type}).to_string()).expect("a file");
+    folder
+}
+
+#[test]
+fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
+    let root = tempfile::tempdir().expect("a folder");
+    let all = random(2 * 64 * 96, 1);
+    // Row r of the weight of expert e is a column of its matrix.
+    let rows = |e: usize, rows: std::ops::Range<usize>| -> Vec<f32> {
+        rows.flat_map(|row| (0..64).map(move |col| (row, col)))
+            .map(|(row, col)| all[(e * 64 + col) * 96 + row])
+            .collect()
+    };
+    let options = QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::CompressedTensors);
+    let (src, dst) = (stacked(root.path(), "llama4", "llama4"), root.path().join("split"));
+    let report = run(&src, &dst, &options).expect("a report");
+    assert_eq!(report.weights_quantized, 7);
+    let checkpoint = Checkpoint::open(&dst).expect("a checkpoint");
+    for (e, part, range) in [(0, "gate", 0..48), (1, "gate", 0..48), (0, "up", 48..96), (1, "up", 48..96)] {
+        let have = decoded(&checkpoint, &format!("model.layers.0.mlp.experts.{e}.{part}_proj.weight"));
+        let want = expected(QuantScheme::Mxfp4, &rows(e, range), 64, 0.0);
+        assert!(have.iter().zip(&want).all(|(have, want)| *have == *want as f32), "{e} {part}");
+    }
+    assert_eq!(
+        checkpoint.find("model.layers.0.mlp.experts.1.down_proj.weight").expect("a weight").shape,
+        [32, 64]
+    );
+
+    let src = stacked(root.path(), "oss", "gpt_oss");
+    let error = run(&src, &root.path().join("x"), &options).expect_err("gate and up alternate").to_string();
+    assert!(error.contains("experts.down_proj") && error.contains("gpt-oss"), "{error}");
+    let dst = root.path().join("stacked");
+    let report =
+        run(&src, &dst, &QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::GptOss)).expect("a report");
+    assert_eq!((report.weights_quantized, report.tensors_copied), (2, 1));
+    assert_eq!(
+        config(&dst),
+        json!({"quant_method": "mxfp4", "modules_to_not_convert": ["model.layers.0.self_attn.o_proj"]})
+    );
+    assert_eq!(stored(&dst, "model.layers.0.mlp.experts.gate_up_proj_blocks").1, [2, 96, 2, 16]);
+    let have =
+        decoded(&Checkpoint::open(&dst).expect("a checkpoint"), "model.layers.0.mlp.experts.gate_up_proj");
+    for e in 0..2 {
+        let want = expected(QuantScheme::Mxfp4, &rows(e, 0..96), 64, 0.0);
+        for (i, want) in want.iter().enumerate() {
+            assert_eq!(have[(e * 64 + i % 64) * 96 + i / 64], *want as f32);
+        }
+    }
+
+    let src = stacked(root.path(), "new", "unheard_of");
+    let error = run(&src, &root.path().join("x"), &options).expect_err("an unknown stack").to_string();
+    assert!(error.contains("unheard_of") && error.contains("ignore"), "{error}");
+    let ignore = vec!["*.experts.*".to_owned()];
+    let report =
+        run(&src, &root.path().join("kept"), &QuantizeOptions { ignore, ..options }).expect("a report");
+    assert_eq!((report.weights_quantized, report.tensors_copied), (1, 2));
+    assert!(report.ignored.contains(&"model.layers.0.mlp.experts".to_owned()), "{:?}", report.ignored);
+}

@@ -1,0 +1,75 @@
+//! The arguments of `quantize` and `requantize`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use lanecast_checkpoint::{QuantLayout, QuantScheme, QuantizeOptions};
+
+use super::values::{layout, map, scheme};
+use crate::help;
+
+/// The arguments of `quantize`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::QUANTIZE))]
+#[command(after_long_help = help::long(help::QUANTIZE, help::QUANTIZE_NOTES))]
+pub struct Quantize {
+    /// The model: a folder, or a .safetensors file for ComfyUI
+    #[arg(value_name = "SRC")]
+    pub input: PathBuf,
+    /// What is done.
+    #[command(flatten)]
+    pub how: Quantization,
+    /// Keep weights whose names match, may be given several times [default: see below]
+    #[arg(long, value_name = "GLOB")]
+    pub ignore: Vec<String>,
+    /// Quantize the scales of nf4 and fp4, too
+    #[arg(long)]
+    pub double_quant: bool,
+}
+
+/// The arguments of `requantize`.
+#[derive(Debug, Args)]
+#[command(after_help = help::examples(help::REQUANTIZE))]
+#[command(after_long_help = help::long(help::REQUANTIZE, help::REQUANTIZE_NOTES))]
+pub struct Requantize {
+    /// The quantized model: a folder
+    #[arg(value_name = "SRC")]
+    pub input: PathBuf,
+    /// What is done.
+    #[command(flatten)]
+    pub how: Quantization,
+    /// Fail at the first value that would change; required, since a second rounding is worse than one of the original
+    #[arg(long, required = true)]
+    pub lossless: bool,
+}
+
+/// What `quantize` and `requantize` share.
+#[derive(Debug, Args)]
+pub struct Quantization {
+    /// The folder to write; a .safetensors file if SRC is one
+    #[arg(value_name = "DST")]
+    pub output: PathBuf,
+    /// The codes of weights, see below
+    #[arg(long, value_name = "SCHEME", value_parser = scheme())]
+    pub scheme: QuantScheme,
+    /// What loads the result, see below
+    #[arg(long, value_name = "LAYOUT", value_parser = layout())]
+    pub layout: QuantLayout,
+    /// The scheme of weights whose names match, may be given several times: the first match wins
+    #[arg(long, value_name = "GLOB=SCHEME", value_parser = map)]
+    pub map: Vec<(String, QuantScheme)>,
+    /// Replace DST if it exists, with all that is in it
+    #[arg(long)]
+    pub force: bool,
+    /// Print the summary as one JSON object
+    #[arg(long)]
+    pub json: bool,
+}
+
+impl Quantization {
+    /// The options of the library.
+    pub fn options(&self) -> QuantizeOptions {
+        let options = QuantizeOptions::new(self.scheme, self.layout);
+        QuantizeOptions { map: self.map.clone(), replace: self.force, ..options }
+    }
+}
