@@ -14,5 +14,5 @@ mod quantize;
 mod refusals;
 mod requantize;
 mod resume;
-mod torch;
 mod stacks;
+mod torch;
