@@ -8,7 +8,8 @@ returns an array of the same library. lanecast imports none of these packages it
     >>> lanecast.astype(np.array([1.5, 300.0]), "int8", float_to_int="saturate")
     array([  1, 127], dtype=int8)
 
-The submodule `lanecast.onnx` has the operators of ONNX, and `lanecast.array_api` the data type functions of the array API standard.
+The submodule `lanecast.onnx` has the operators of ONNX, `lanecast.checkpoint` reads and writes model checkpoints, and
+`lanecast.array_api` has the data type functions of the array API standard.
 """
 
 from . import onnx

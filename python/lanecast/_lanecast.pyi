@@ -2,7 +2,7 @@
 
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextvars import ContextVar
 from typing import Any, Literal, Self, SupportsIndex, TypeAlias, TypeVar, Unpack, final, overload
 
@@ -307,6 +307,57 @@ class IInfo:
     def __eq__(self, other: object, /) -> bool: ...
     def __ne__(self, other: object, /) -> bool: ...
     def __hash__(self) -> int: ...
+
+@final
+class Checkpoint:
+    """An opened checkpoint. Only headers and small descriptions are in memory."""
+    def __new__(cls, path: str | os.PathLike[str], allow_nan: bool, /) -> Self: ...
+    def layout(self) -> str:
+        """The layout of the weights that are quantized, or `"plain"`."""
+    def warnings(self) -> list[str]:
+        """What a reader should know."""
+    def tensors(self) -> list[tuple[str, list[int], Encoding | None, str, int]]:
+        """The tensors, in the order of the files."""
+    def read(self, name: str, dtype: _DTypeLike, out: Any, /) -> None:
+        """Decodes a tensor to little-endian elements of a dtype of whole bytes, into a writable buffer of as many bytes."""
+
+def checkpoint_dequantize(
+    src: str, dst: str, to: _DTypeLike, allow_nan: bool, overwrite: bool, progress: Callable[..., object] | None, /
+) -> str:
+    """Decodes all weights of a checkpoint."""
+
+def checkpoint_convert(
+    src: str,
+    dst: str,
+    to: _DTypeLike,
+    map: Sequence[tuple[str, _DTypeLike]],
+    include: Sequence[str],
+    exclude: Sequence[str],
+    max_shard_size: int | None,
+    flags: tuple[bool, bool, bool, bool],
+    progress: Callable[..., object] | None,
+    /,
+) -> str:
+    """Casts the tensors of a checkpoint."""
+
+def checkpoint_quantize(
+    src: str,
+    dst: str,
+    scheme: str,
+    layout: str,
+    map: Sequence[tuple[str, str]],
+    ignore: Sequence[str],
+    flags: tuple[bool, bool, bool],
+    progress: Callable[..., object] | None,
+    /,
+) -> str:
+    """Quantizes the weights of a plain checkpoint, or of a quantized one without loss."""
+
+def checkpoint_check(path: str, loader: str | None, /) -> str:
+    """Checks a checkpoint."""
+
+def checkpoint_compare(a: str, b: str, progress: Callable[..., object] | None, /) -> str:
+    """Compares two checkpoints."""
 
 @final
 class TensorFile:

@@ -18,10 +18,10 @@ use pyo3::types::PyDict;
 use std::ffi::CStr;
 
 /// The bytes of an object with the buffer protocol.
-struct Raw(PyUntypedBuffer);
+pub struct Raw(PyUntypedBuffer);
 
 impl Raw {
-    fn get(value: &Bound<'_, PyAny>, write: bool) -> PyResult<Raw> {
+    pub fn get(value: &Bound<'_, PyAny>, write: bool) -> PyResult<Raw> {
         let buffer = PyUntypedBuffer::get(value)?;
         if !buffer.is_c_contiguous() {
             return Err(PyBufferError::new_err("the buffer is not contiguous; copy it first"));
@@ -41,6 +41,20 @@ impl Raw {
 
     fn len(&self) -> usize {
         self.0.len_bytes()
+    }
+
+    /// All bytes of a buffer that was asked for to write.
+    ///
+    /// # Safety
+    ///
+    /// Nobody else accesses the bytes meanwhile.
+    #[expect(clippy::mut_from_ref, reason = "the exporter owns the bytes")]
+    pub unsafe fn bytes_mut(&self) -> &mut [u8] {
+        match self.len() {
+            0 => &mut [],
+            // SAFETY: the exporter keeps that many bytes valid until the buffer is released, which happens when `self` is dropped.
+            len => unsafe { std::slice::from_raw_parts_mut(self.0.buf_ptr().cast(), len) },
+        }
     }
 
     /// The first `n` elements.

@@ -17,7 +17,7 @@ use std::io::ErrorKind;
 use std::path::PathBuf;
 use std::sync::{Mutex, PoisonError};
 
-fn failed(py: Python<'_>, error: &Error) -> PyErr {
+pub fn failed(py: Python<'_>, error: &Error) -> PyErr {
     let message = error.to_string();
     match error {
         Error::Io(_, ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),

@@ -7,6 +7,7 @@
 mod buffer;
 mod bytes;
 mod cast;
+mod checkpoint;
 mod dlpack;
 mod dtype;
 mod encoding;
@@ -41,6 +42,11 @@ mod _lanecast {
     use crate::bytes::{cast_buffer, pack, unpack};
     #[pymodule_export]
     use crate::cast::{astype, astype_masked, count_losses};
+    #[pymodule_export]
+    use crate::checkpoint::{
+        PyCheckpoint, checkpoint_check, checkpoint_compare, checkpoint_convert, checkpoint_dequantize,
+        checkpoint_quantize,
+    };
     #[pymodule_export]
     use crate::dtype::{PyDType, make};
     #[pymodule_export]

@@ -1,0 +1,122 @@
+"""`lanecast.checkpoint`: reading, and the functions that write whole checkpoints."""
+
+import json
+import pathlib
+import zipfile
+
+import pytest
+from conftest import package
+
+import lanecast
+from lanecast import checkpoint
+
+np = package("numpy")
+
+
+@pytest.fixture
+def model(tmp_path):
+    """A small plain checkpoint, and its weights as float32."""
+    folder = tmp_path / "model"
+    folder.mkdir()
+    random = np.random.default_rng(1)
+    names = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]
+    weights = {f"model.layers.0.{name}.weight": random.standard_normal((128, 256)).astype(np.float32) for name in names}
+    weights["model.norm.weight"] = np.ones(256, np.float32)
+    lanecast.save(folder / "model.safetensors", weights, metadata={"format": "pt"})
+    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "torch_dtype": "float32", "dtype": "float32"}
+    (folder / "config.json").write_text(json.dumps(config))
+    (folder / "tokenizer.json").write_text("{}")
+    return folder, weights
+
+
+def test_plain_tensors_are_read(model):
+    folder, weights = model
+    opened = checkpoint.Checkpoint(folder)
+    assert opened.layout == "plain" and set(opened) == set(weights) and len(opened) == len(weights)
+    assert "7 tensors" in repr(opened)
+    for name, want in weights.items():
+        weight = opened[name]
+        assert (weight.shape, weight.dtype, weight.layout, weight.nbytes) == (want.shape, lanecast.float32, "plain", want.nbytes)
+        np.testing.assert_array_equal(weight.read(), want)
+        np.testing.assert_array_equal(weight.read("float16"), lanecast.astype(want, "float16"))
+    name = "model.norm.weight"
+    out = np.zeros(256, np.float64)
+    assert opened[name].read("float64", out=out) is out and out.sum() == 256
+    with pytest.raises(ValueError, match=r"out is float64 \(256,\), and the tensor float32"):
+        opened[name].read(out=out)
+    with pytest.raises(KeyError):
+        opened["nothing"]
+    with pytest.raises(OSError):
+        checkpoint.Checkpoint(folder / "nothing")
+
+
+def test_convert(model, tmp_path):
+    folder, weights = model
+    steps = []
+    report = checkpoint.convert(
+        folder, tmp_path / "half", to="bfloat16", map={"*norm*": np.float32}, verify=True, progress=lambda *step: steps.append(step)
+    )
+    assert report["tensors_cast"] == 6 and report["tensors_copied"] == 1 and report["tensors_verified"] == 7
+    assert steps and steps[-1][0] == steps[-1][1]
+    opened = checkpoint.Checkpoint(tmp_path / "half")
+    for name, want in weights.items():
+        want = want if "norm" in name else lanecast.astype(lanecast.astype(want, lanecast.bfloat16), "float32")
+        np.testing.assert_array_equal(opened[name].read("float32"), want)
+    assert json.loads((tmp_path / "half/config.json").read_text())["dtype"] == "bfloat16"
+    with pytest.raises(FileExistsError):
+        checkpoint.convert(folder, tmp_path / "half", to="bfloat16")
+
+
+def test_an_exception_of_progress_ends_the_work(model, tmp_path):
+    def fail(*_):
+        raise RuntimeError("enough")
+
+    with pytest.raises(RuntimeError, match="enough"):
+        checkpoint.convert(model[0], tmp_path / "out", to="float16", progress=fail)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("scheme, layout", [("fp8-dynamic", "compressed-tensors"), ("nvfp4", "compressed-tensors"), ("fp8-block", "deepseek")])
+def test_quantize_check_and_dequantize(model, tmp_path, scheme, layout):
+    folder, weights = model
+    report = checkpoint.quantize(folder, tmp_path / "small", scheme=scheme, layout=layout)
+    assert report["weights_quantized"] == 6
+    assert checkpoint.check(tmp_path / "small", loader="vllm")["findings"] == []
+    small = checkpoint.Checkpoint(tmp_path / "small")
+    assert small.layout != "plain"
+    checkpoint.dequantize(tmp_path / "small", tmp_path / "plain", to="float32")
+    plain = checkpoint.Checkpoint(tmp_path / "plain")
+    for name, want in weights.items():
+        got = small[name].read("float32")
+        np.testing.assert_array_equal(got, plain[name].read())
+        assert np.linalg.norm(got - want) <= 0.15 * np.linalg.norm(want)
+    compared = checkpoint.compare(tmp_path / "small", folder)
+    errors = {row["name"]: row["largest"] for row in compared["tensors"]}
+    for name, want in weights.items():
+        assert errors[name] == np.abs(small[name].read("float64") - want.astype(np.float64)).max()
+    with pytest.raises(ValueError, match="quantized"):
+        checkpoint.convert(tmp_path / "small", tmp_path / "out", to="bfloat16")
+
+
+def test_names_are_checked(model, tmp_path):
+    with pytest.raises(ValueError, match="no loader is called 'x'"):
+        checkpoint.check(model[0], loader="x")
+    with pytest.raises((ValueError, lanecast.FormatError)):
+        checkpoint.quantize(model[0], tmp_path / "out", scheme="fp7", layout="deepseek")
+    with pytest.raises((ValueError, lanecast.FormatError)):
+        checkpoint.quantize(model[0], tmp_path / "out", scheme="fp8-block", layout="x")
+
+
+def test_golden_checkpoints_are_decoded(tmp_path):
+    """Checkpoints that the libraries made to which the layouts belong."""
+    with zipfile.ZipFile(pathlib.Path(__file__).parents[2] / "checkpoint/tests/data/checkpoints.zip") as archive:
+        archive.extractall(tmp_path)
+    folders = {path.parent for path in tmp_path.rglob("config.json")}
+    decoded = 0
+    for folder in folders:
+        for weight in checkpoint.Checkpoint(folder).values():
+            if weight.dtype is None:
+                values = weight.read("float32")
+                assert values.shape == weight.shape and np.isfinite(values).all()
+                decoded += 1
+    assert len(folders) > 10 and decoded > 30
