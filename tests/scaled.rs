@@ -6,7 +6,8 @@ use crate::support::every_tier::on_every_tier;
 use crate::support::rng::Rng;
 use lanecast::half::bf16;
 use lanecast::scaled::{
-    Amax, Granularity, NonFinite, Quantized, Report, ScaleRule, ScaleType, ScaledError, ScaledPlan, Scheme,
+    Amax, Global, Granularity, NonFinite, Quantized, Quotient, Report, ScaleRule, ScaleType, ScaledError,
+    ScaledPlan, Scheme,
 };
 use lanecast::{Bytes, CastError, DType, Kind, Storage, cast_to_vec};
 
@@ -192,6 +193,29 @@ fn quantized(plan: &ScaledPlan, src: &[f32]) -> Result<(Vec<u8>, Vec<u8>, Report
     let report = plan.quantize(src, &mut q)?;
     assert_eq!(q.global, report.global);
     Ok((q.data, q.scales, report))
+}
+
+/// A scale of the tensor that divides is the reciprocal of the one that multiplies: the largest block has the largest scale either way.
+#[test]
+fn a_divisor_is_computed_for_every_rule() {
+    let mut src = values(64 * 48, 5);
+    src[100] = -1000.0;
+    for rule in [6.0, 5.0].map(|over| ScaleRule::Amax { over }) {
+        let ScaleRule::Amax { over } = rule else { unreachable!() };
+        let scale = ScaleType::E4M3(Global::Divisor);
+        let scheme = Scheme { rule, scale, ..Scheme::NVFP4 }.with_quotient(Quotient::Divide);
+        let plan = ScaledPlan::new(DType::Float32, &scheme, &[64, 48]).expect("fits");
+        let mut q = Quantized::new(vec![1_u8; plan.data_len()], vec![1_u8; plan.scales_len()]);
+        let report = plan.quantize(&src, &mut q).expect("casts");
+        assert_eq!(report.global, Some((f64::from(over) * 448.0 / 1000.0) as f32));
+        assert_eq!(q.scales[100 / 16], 0x7E);
+        let mut back = vec![0.0_f32; src.len()];
+        plan.dequantize(&q, &mut back).expect("casts");
+        let (error, all) = src.iter().zip(&back).fold((0.0, 0.0), |(error, all), (x, y)| {
+            (error + f64::from(x - y).powi(2), all + f64::from(*x).powi(2))
+        });
+        assert!(error < 0.05 * all, "{error} of {all}");
+    }
 }
 
 /// Scales of blocks beside a known scale of the tensor: one that fits, larger ones, and smaller ones, with which they saturate.

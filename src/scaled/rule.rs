@@ -34,6 +34,15 @@ pub(super) struct Rule<'a> {
     inverse: f32,
 }
 
+/// The scale of a tensor of this largest magnitude: the largest block then has the largest scale of `float8_e4m3fn`.
+fn tensor_scale(kind: Global, amax: f64, over: f32) -> f32 {
+    let most = 448.0 * f64::from(over);
+    (match kind {
+        Global::Multiplier => amax / most,
+        Global::Divisor => most / amax,
+    }) as f32
+}
+
 impl<'a> Rule<'a> {
     /// The rule for a tensor whose largest magnitude has these bits.
     pub(super) fn of_amax(plan: &'a Resolved, amax: u32) -> Self {
@@ -47,7 +56,7 @@ impl<'a> Rule<'a> {
                 ScaleRule::Amax { over }
                 | ScaleRule::AmaxTwice { over }
                 | ScaleRule::AmaxOverProduct { over } => {
-                    global = (f64::from(amax) / (448.0 * f64::from(over))) as f32;
+                    global = tensor_scale(kind, f64::from(amax), over);
                 }
                 ScaleRule::AmaxTimesInverse { range, .. } => {
                     inverse = (range / amax).min(f32::MAX);
@@ -72,9 +81,8 @@ impl<'a> Rule<'a> {
     pub(super) fn of_wide_amax(plan: &'a Resolved, amax: f64) -> Self {
         let scheme = &plan.scheme;
         let global = match (scheme.scale, scheme.rule) {
-            (ScaleType::E4M3(_), ScaleRule::Amax { over }) if amax != 0.0 => {
-                let global = (amax / (448.0 * f64::from(over))) as f32;
-                global.clamp(f32::from_bits(1), f32::MAX)
+            (ScaleType::E4M3(kind), ScaleRule::Amax { over }) if amax != 0.0 => {
+                tensor_scale(kind, amax, over).clamp(f32::from_bits(1), f32::MAX)
             }
             _ => 1.0,
         };
