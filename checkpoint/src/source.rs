@@ -4,18 +4,19 @@
 //! folder, except one link into the blob store of a hub cache.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File},
     io::{Read, Seek, SeekFrom},
     path::{Component, Path, PathBuf},
 };
 
 use lanecast::{DType, gguf::BlockFormat};
-use lanecast_files::{Error, Place, Result, TensorFile};
+use lanecast_files::{Error, Place, Result, TensorFile, TensorInfo};
 use serde_json::Value;
 
 use crate::{
     error::{At, invalid, unsupported},
+    faults::Faults,
     gguf,
 };
 
@@ -121,13 +122,16 @@ pub(crate) struct Source {
 
 impl Source {
     /// Reads all headers.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, faults: &mut Faults) -> Result<Self> {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
         // The configuration of another checkpoint says nothing about a GGUF file.
         let is_gguf = !is_folder && is_gguf(path)?;
-        let json_beside = |name: &str| if is_gguf { Ok(None) } else { json(&folder, name) };
+        let mut json_beside = |name: &str| match is_gguf {
+            true => Ok(None),
+            false => faults.value(json(&folder, name)).map(Option::flatten),
+        };
         let mut source = Self {
             is_folder,
             files: Vec::new(),
@@ -142,20 +146,22 @@ impl Source {
             folder,
         };
         if is_gguf {
-            source.open_gguf(path)?;
+            let opened = source.open_gguf(path, faults);
+            faults.value(opened)?;
         } else if !is_folder {
             let name = file_name(path);
             if let Some((.., count)) = numbered(&name).filter(|(.., count)| *count > 1) {
                 let what = format!("{}: only this file of {count} is read", path.display());
                 source.warnings.push(what);
             }
-            source.add_safetensors(path.to_owned(), name)?;
-        } else if let Some(index) = json(path, INDEX)? {
-            source.open_index(index)?;
+            source.add_safetensors(Ok(path.to_owned()), name, faults)?;
+        } else if let Some(index) = faults.value(json(path, INDEX))?.flatten() {
+            let opened = source.open_index(index, faults);
+            faults.value(opened)?;
         } else {
-            for name in unindexed(path)? {
-                let path = resolve(&source.folder, &name)?;
-                source.add_safetensors(path, name)?;
+            let names = unindexed(path, faults);
+            for name in faults.value(names)?.into_iter().flatten() {
+                source.add_safetensors(resolve(&source.folder, &name), name, faults)?;
             }
         }
         if is_folder {
@@ -186,7 +192,7 @@ impl Source {
     }
 
     /// Adds a GGUF file, and the other parts of a split model.
-    fn open_gguf(&mut self, path: &Path) -> Result<()> {
+    fn open_gguf(&mut self, path: &Path, faults: &mut Faults) -> Result<()> {
         for path in gguf::parts(path)? {
             let name = file_name(&path);
             let file = self.files.len();
@@ -194,46 +200,50 @@ impl Source {
             self.files.push(TensorsFile { path, name, metadata: Vec::new() });
             self.gguf.get_or_insert(read.metadata);
             for tensor in read.tensors {
-                self.add(Stored { file, ..tensor })?;
+                let added = self.add(Stored { file, ..tensor });
+                faults.value(added)?;
             }
         }
         Ok(())
     }
 
     /// Adds the files that an index names, and checks it against their headers.
-    fn open_index(&mut self, index: Json) -> Result<()> {
+    fn open_index(&mut self, index: Json, faults: &mut Faults) -> Result<()> {
         let wrong = |what: &str| invalid(what).at_path(&index.path);
         let map = index.value.get("weight_map").and_then(Value::as_object);
         let map = map.ok_or_else(|| wrong("the index has no object \"weight_map\""))?;
         let mut shards: Vec<&str> = Vec::new();
+        let place = |tensor: &str| format!("{}, tensor \"{tensor}\"", index.path.display());
         for (tensor, shard) in map {
-            let shard = shard.as_str().ok_or_else(|| {
-                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
-                invalid("the index names no file for the tensor").at(place)
-            })?;
-            shards.push(shard);
+            match shard.as_str() {
+                Some(shard) => shards.push(shard),
+                None => {
+                    faults.add(invalid("the index names no file for the tensor").at(place(tensor)))?;
+                }
+            }
         }
         shards.sort_unstable();
         shards.dedup();
-        for shard in shards {
-            let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path))?;
-            self.add_safetensors(path, shard.to_owned())?;
+        for shard in &shards {
+            let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path));
+            self.add_safetensors(path, (*shard).to_owned(), faults)?;
         }
         for (tensor, shard) in map {
-            let found = self.names.get(tensor).map(|of| &self.files[self.tensors[*of].file].name);
-            if found.is_none_or(|name| Some(name.as_str()) != shard.as_str()) {
-                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
-                let shard = shard.as_str().unwrap_or_default();
-                return Err(match found {
-                    None => invalid(format!(
-                        "the index says that \"{shard}\" has the tensor, and the file has not"
-                    )),
-                    Some(name) => invalid(format!(
-                        "the index says that \"{shard}\" has the tensor, but \"{name}\" does"
-                    )),
-                }
-                .at(place));
+            // A shard that was not opened is a fault already.
+            let shard = shard.as_str().unwrap_or_default();
+            let found = self.names.get(tensor).map(|of| self.files[self.tensors[*of].file].name.as_str());
+            if found == Some(shard) || self.files.iter().all(|file| file.name != shard) {
+                continue;
             }
+            let error = match found {
+                None => {
+                    invalid(format!("the index says that \"{shard}\" has the tensor, and the file has not"))
+                }
+                Some(name) => {
+                    invalid(format!("the index says that \"{shard}\" has the tensor, but \"{name}\" does"))
+                }
+            };
+            faults.add(error.at(place(tensor)))?;
         }
         let unnamed = self.tensors.iter().filter(|tensor| !map.contains_key(&tensor.name)).count();
         if unnamed > 0 {
@@ -247,7 +257,18 @@ impl Source {
         Ok(())
     }
 
-    fn add_safetensors(&mut self, path: PathBuf, name: String) -> Result<()> {
+    /// Adds the tensors of a file, if it could be found.
+    fn add_safetensors(&mut self, path: Result<PathBuf>, name: String, faults: &mut Faults) -> Result<()> {
+        let read = path.and_then(|path| self.read_safetensors(path, name));
+        for tensor in faults.value(read)?.into_iter().flatten() {
+            let added = tensor.and_then(|tensor| self.add(tensor));
+            faults.value(added)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a file, and returns its tensors.
+    fn read_safetensors(&mut self, path: PathBuf, name: String) -> Result<Vec<Result<Stored>>> {
         let opened = TensorFile::open(&path)?;
         if opened.format().name() != "safetensors" {
             return Err(
@@ -256,7 +277,7 @@ impl Source {
         }
         let file = self.files.len();
         self.files.push(TensorsFile { path, name, metadata: opened.metadata().to_vec() });
-        for tensor in opened.tensors() {
+        let stored = |tensor: &TensorInfo| {
             let place = |e: Error| e.at(format!("tensor \"{}\"", tensor.name)).in_path(opened.path());
             let whole = |axis: &u64| usize::try_from(*axis);
             let shape = tensor.shape.iter().flatten().map(whole).collect::<std::result::Result<Vec<_>, _>>();
@@ -266,9 +287,9 @@ impl Source {
                 return Err(place(unsupported("the tensor is larger than memory could hold")));
             };
             let elements = Elements::Plain(dtype);
-            self.add(Stored { name: tensor.name.clone(), elements, shape, file, start: range.start, bytes })?;
-        }
-        Ok(())
+            Ok(Stored { name: tensor.name.clone(), elements, shape, file, start: range.start, bytes })
+        };
+        Ok(opened.tensors().iter().map(stored).collect())
     }
 
     fn add(&mut self, tensor: Stored) -> Result<()> {
@@ -358,7 +379,7 @@ fn safetensors(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> 
 }
 
 /// The files of a folder without an index.
-fn unindexed(folder: &Path) -> Result<Vec<String>> {
+fn unindexed(folder: &Path, faults: &mut Faults) -> Result<Vec<String>> {
     let mut names = Vec::new();
     safetensors(folder, "", &mut names)?;
     names.retain(|name| !name.contains('/') && name.ends_with(".safetensors"));
@@ -369,12 +390,16 @@ fn unindexed(folder: &Path) -> Result<Vec<String>> {
     if names.is_empty() {
         return Err(invalid("the folder has no .safetensors files").at_path(folder));
     }
+    let mut known = HashSet::new();
     for name in &names {
         let Some((stem, width, of, count)) = numbered(name) else { continue };
         let part = |i: usize| format!("{stem}-{i:0width$}-of-{of}.safetensors");
-        if let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part)) {
+        // One fault for all files of a stem.
+        if known.insert((stem, of))
+            && let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part))
+        {
             let what = format!("the folder has \"{name}\", one of {count} files, and not \"{missing}\"");
-            return Err(invalid(what).at_path(folder));
+            faults.add(invalid(what).at_path(folder))?;
         }
     }
     Ok(names)
