@@ -350,7 +350,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn content(&self, name: &str) -> Result<(&Tensor, &Content)> {
+    /// The tensor of a name, and where its values come from.
+    pub(crate) fn content(&self, name: &str) -> Result<(&Tensor, &Content)> {
         let index = self.names.get(name);
         let index = index
             .ok_or_else(|| request(format!("no tensor is called \"{name}\"")).at_path(&self.source.folder))?;

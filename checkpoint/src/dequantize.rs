@@ -49,13 +49,13 @@ impl Options {
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Step<'a> {
-    /// The file that is written.
+    /// The file that is written, or read by [`compare`](crate::compare()).
     pub file: &'a str,
-    /// The tensor that is written.
+    /// The tensor that is written or read.
     pub tensor: &'a str,
-    /// Bytes of tensors that are written.
+    /// Bytes of tensors that are written or read.
     pub done: u64,
-    /// Bytes of tensors that will be written.
+    /// Bytes of tensors that will be written or read.
     pub total: u64,
 }
 

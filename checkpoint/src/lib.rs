@@ -22,7 +22,8 @@
 //! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
-//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`.
+//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`. `check` collects the `faults` of a
+//! checkpoint, and `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
 
@@ -31,20 +32,25 @@
 struct Readme;
 
 mod activations;
+mod check;
 mod checkpoint;
 mod coding;
+mod compare;
 mod config;
 mod decode;
 mod dequantize;
 mod doubts;
 mod error;
 mod fast;
+mod faults;
 mod gguf;
 mod layouts;
 mod source;
 mod unpack;
 mod values;
 
+pub use check::{Checked, Finding, Kind, Loader, Severity, check};
 pub use checkpoint::{Checkpoint, Tensor};
+pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
 pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
 pub use lanecast_files::{Error, Result};
