@@ -275,7 +275,12 @@ impl<'a> Pair<'a> {
 /// The float dtype in which distances are counted.
 fn coarser(a: Option<DType>, b: Option<DType>) -> Option<DType> {
     let mantissa = |dtype: &DType| dtype.finfo().map(|info| info.mantissa_bits);
-    match (a, b) {
+    let real = |dtype: DType| match dtype {
+        DType::Complex64 => DType::Float32,
+        DType::Complex128 => DType::Float64,
+        real => real,
+    };
+    match (a.map(real), b.map(real)) {
         (None, None) => Some(DType::BFloat16),
         (Some(one), None) | (None, Some(one)) => mantissa(&one).map(|_| one),
         (Some(a), Some(b)) => Some(if mantissa(&a)? <= mantissa(&b)? { a } else { b }),

@@ -2,6 +2,8 @@
 
 mod common;
 
+mod check;
+mod compare;
 mod dequantize;
 mod gguf;
 mod golden;

@@ -51,7 +51,7 @@ impl<'a> Side<'a> {
 
     /// Sends all parts. Ends early if nobody receives them.
     fn send(&self, to: &SyncSender<Part>) -> Result<()> {
-        let (mut left, bits) = (self.values, self.floats.from().bits_per_element() as usize);
+        let (mut left, bits) = (self.values, self.floats.source().bits_per_element() as usize);
         self.checkpoint.decode_content(self.content, self.to, false, &mut |bytes| {
             // The last byte may have room for more elements than there are.
             let n = left.min(8 * bytes.len() / bits);
@@ -82,10 +82,11 @@ impl Keys {
         let size = self.dtype.size().max(1);
         let mut rounded = vec![0; n * size];
         self.plan.run(Bytes::new(bytes, n), BytesMut::new(&mut rounded, n))?;
-        let sign = 1_u64 << (self.dtype.bits() - 1);
+        let is_signed = self.dtype != DType::Float8E8M0FNU;
+        let sign = if is_signed { 1_u64 << (self.dtype.bits() - 1) } else { 0 };
         let key = |bytes: &[u8]| {
             let code = bytes.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
-            let magnitude = (code & (sign - 1)) as i64;
+            let magnitude = (code & sign.wrapping_sub(1)) as i64;
             if code & sign == 0 { magnitude } else { -magnitude }
         };
         Ok(rounded.chunks_exact(size).map(key).collect())
