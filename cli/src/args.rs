@@ -1,12 +1,16 @@
 //! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
 //! command lines.
 
+mod check;
 mod dequantize;
+mod diff;
 mod scaled;
 pub mod values;
 mod writing;
 
+pub use check::Check;
 pub use dequantize::Dequantize;
+pub use diff::{Diff, Limit};
 pub use scaled::{Scale, Unscale};
 pub use values::{OrderArg, StorageArg, Which};
 pub use writing::Writing;
@@ -60,6 +64,10 @@ pub enum Command {
     Unscale(Unscale),
     /// Decode the weights of a quantized checkpoint, and write a plain one
     Dequantize(Dequantize),
+    /// Check a checkpoint, and whether a loader reads it
+    Check(Check),
+    /// Compare the values of two checkpoints, tensor by tensor
+    Diff(Diff),
     /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes

@@ -19,6 +19,8 @@ const COMMANDS: &[&str] = &[
     "scale",
     "unscale",
     "dequantize",
+    "check",
+    "diff",
     "promote",
     "table",
     "table promote",

@@ -7,7 +7,9 @@ mod support;
 
 mod common;
 
+mod check;
 mod dequantize;
+mod diff;
 mod explain;
 mod help;
 mod hostile;

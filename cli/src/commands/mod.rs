@@ -1,9 +1,11 @@
 //! The subcommands, one per module.
 
 mod cast;
+mod check;
 mod completions;
 mod cpu;
 mod dequantize;
+mod diff;
 mod dtypes;
 mod explain;
 mod inspect;
@@ -29,6 +31,8 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Scale(args) => scale::run(args),
         Command::Unscale(args) => unscale::run(args),
         Command::Dequantize(args) => dequantize::run(args),
+        Command::Check(args) => check::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),
