@@ -179,7 +179,14 @@ impl<'a> Subject<'a> {
     }
 
     /// A finding about a tensor.
-    fn finding(&self, kind: Kind, severity: Severity, tensor: &Stored, what: String, remedy: &str) -> Finding {
+    fn finding(
+        &self,
+        kind: Kind,
+        severity: Severity,
+        tensor: &Stored,
+        what: String,
+        remedy: &str,
+    ) -> Finding {
         let file = self.checkpoint.source.files[tensor.file].path.display().to_string();
         let tensor = Some(tensor.name.clone());
         Finding { kind, severity, file: Some(file), tensor, what, remedy: remedy.to_owned() }
@@ -215,5 +222,12 @@ fn of_warning(warning: &str) -> Finding {
     let (place, what) = place.unwrap_or(("", warning));
     let (file, tensor) = parts(place);
     let remedy = "check that the loader reads it as described".to_owned();
-    Finding { kind: Kind::Ambiguous, severity: Severity::Warning, file, tensor, what: what.to_owned(), remedy }
+    Finding {
+        kind: Kind::Ambiguous,
+        severity: Severity::Warning,
+        file,
+        tensor,
+        what: what.to_owned(),
+        remedy,
+    }
 }

@@ -134,7 +134,13 @@ pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> 
         layout_b: b.layout().to_owned(),
         tensors: Vec::new(),
         only_a: Vec::new(),
-        only_b: b.tensors().iter().map(|of| &of.name).filter(|name| a.find(name).is_none()).cloned().collect(),
+        only_b: b
+            .tensors()
+            .iter()
+            .map(|of| &of.name)
+            .filter(|name| a.find(name).is_none())
+            .cloned()
+            .collect(),
         incomparable: Vec::new(),
     };
     let mut pairs = Vec::new();

@@ -6,7 +6,9 @@ use std::{
     sync::atomic::{AtomicUsize, Ordering},
 };
 
-use lanecast::DType::{self, BFloat16, Complex64, Float16, Float32, Float64, Float8E4M3FN, Int4, Int64};
+use lanecast::DType::{
+    self, BFloat16, Complex64, Float4E2M1FN, Float8E4M3FN, Float16, Float32, Float64, Int64,
+};
 use lanecast_checkpoint::{Callbacks, Checkpoint, Comparison, Difference, Error, Step, compare};
 use tempfile::TempDir;
 
@@ -65,7 +67,8 @@ fn golden_checkpoints_are_equal_to_the_values_of_their_libraries() {
         assert!(found.only_a.is_empty() && found.only_b.is_empty(), "{name}: {found:?}");
         // Padded weights have other shapes.
         assert!(found.incomparable.is_empty() || name.starts_with("comfy_"), "{name}: {found:?}");
-        let tolerance = TOLERANCES.iter().find(|(of, _)| *of == name).map_or(0.0, |(_, tolerance)| *tolerance);
+        let tolerance =
+            TOLERANCES.iter().find(|(of, _)| *of == name).map_or(0.0, |(_, tolerance)| *tolerance);
         for tensor in &found.tensors {
             assert!(tensor.relative <= tolerance && tensor.not_finite == 0, "{name}: {tensor:?}");
             if tolerance == 0.0 {
@@ -75,7 +78,10 @@ fn golden_checkpoints_are_equal_to_the_values_of_their_libraries() {
             }
             weights += usize::from(tensor.a != tensor.b);
         }
-        assert_eq!(found.is_equal(), found.tensors.iter().all(|of| of.different == 0) && found.incomparable.is_empty());
+        assert_eq!(
+            found.is_equal(),
+            found.tensors.iter().all(|of| of.different == 0) && found.incomparable.is_empty()
+        );
     }
     assert!(weights > 40, "{weights} weights");
 }
@@ -151,13 +157,18 @@ fn errors_are_those_of_a_loop_over_all_values() {
     // Codes against float32: distances in float32.
     let name = "model.layers.0.mlp.up_proj.weight";
     let exact = values(&a, name);
-    let other: Vec<f32> = exact.iter().enumerate().map(|(i, x)| (x * 1.01) as f32 + (i % 7) as f32 * 1e-3).collect();
+    let other: Vec<f32> =
+        exact.iter().enumerate().map(|(i, x)| (x * 1.01) as f32 + (i % 7) as f32 * 1e-3).collect();
     let checkpoint = open(&a);
-    let shape: Vec<u64> = checkpoint.find(name).expect("a weight").shape.iter().map(|axis| *axis as u64).collect();
+    let shape: Vec<u64> =
+        checkpoint.find(name).expect("a weight").shape.iter().map(|axis| *axis as u64).collect();
     let (_folder, b) = file(&[(name, Float32, &shape, f32s(&other))]);
     let found = run(&a, &b);
     let [tensor] = &found.tensors[..] else { panic!("{found:?}") };
-    assert_eq!((&*tensor.a, &*tensor.b, &tensor.ulps.as_ref().expect("ulps").dtype[..]), ("ModelOpt", "float32", "float32"));
+    assert_eq!(
+        (&*tensor.a, &*tensor.b, &tensor.ulps.as_ref().expect("ulps").dtype[..]),
+        ("ModelOpt", "float32", "float32")
+    );
     assert_eq!((found.only_a.len(), found.only_b.len()), (checkpoint.tensors().len() - 1, 0));
     let other: Vec<f64> = other.into_iter().map(f64::from).collect();
     naive(tensor, &exact, &other, |value| place(value as f32));
@@ -182,7 +193,10 @@ fn plain_tensors_are_compared_exactly() {
     let half = lanecast::half::f16::from_f32(1.0).to_le_bytes().to_vec();
     let found = pair(("x", Float16, &[1], half), ("x", BFloat16, &[1], vec![0x81, 0x3F]));
     let ulps = found.ulps.expect("ulps");
-    assert_eq!((found.largest, &*ulps.dtype, ulps.largest, ulps.histogram), (0.0078125, "bfloat16", 1, vec![0, 1]));
+    assert_eq!(
+        (found.largest, &*ulps.dtype, ulps.largest, ulps.histogram),
+        (0.0078125, "bfloat16", 1, vec![0, 1])
+    );
 }
 
 #[test]
@@ -211,16 +225,22 @@ fn integers_and_complex_numbers_are_values_too() {
     let found = pair(long((1 << 60) + 1), long(1 << 60));
     assert_eq!((found.different, found.largest, found.ulps), (1, 0.0, None));
     assert_eq!(pair(long(5), long(3)).largest, 2.0);
-    // Three elements in two bytes.
-    let found = pair(("x", Int4, &[4], vec![0x21, 0xF3]), ("x", Float32, &[4], f32s(&[1.0, 2.0, 3.0, -2.0])));
-    assert_eq!((found.values, found.different, found.largest, found.largest_at), (4, 1, 1.0, 3));
+    // Two elements in a byte: 0.5, 1, 1.5 and -6.
+    let packed = ("x", Float4E2M1FN, &[4_u64][..], vec![0x21, 0xF3]);
+    let found = pair(packed, ("x", Float32, &[4], f32s(&[0.5, 1.0, 1.5, -4.0])));
+    assert_eq!((found.values, found.different, found.largest, found.largest_at), (4, 1, 2.0, 3));
+    let ulps = found.ulps.expect("ulps");
+    assert_eq!((&*ulps.dtype, ulps.largest, ulps.mean), ("float4_e2m1fn", 1, 0.25));
     let complex = pair(("x", Complex64, &[1], f32s(&[1.0, 2.0])), ("x", Complex64, &[1], f32s(&[1.0, 4.0])));
     assert_eq!((complex.values, complex.different, complex.largest, complex.largest_at), (2, 1, 2.0, 1));
     let real = pair(("x", Complex64, &[1], f32s(&[1.0, 2.0])), ("x", Float32, &[1], f32s(&[1.0])));
     assert_eq!((real.values, real.largest, real.largest_at), (2, 2.0, 1));
     let ulps = real.ulps.expect("ulps");
     assert_eq!((&*ulps.dtype, ulps.largest), ("float32", 1 << 30));
-    let double = pair(("x", Float64, &[1], 1.0_f64.to_le_bytes().to_vec()), ("x", Float64, &[1], 1.0_f64.next_up().to_le_bytes().to_vec()));
+    let double = pair(
+        ("x", Float64, &[1], 1.0_f64.to_le_bytes().to_vec()),
+        ("x", Float64, &[1], 1.0_f64.next_up().to_le_bytes().to_vec()),
+    );
     assert_eq!((double.ulps.expect("ulps").largest, double.largest), (1, f64::EPSILON));
 }
 
@@ -274,7 +294,8 @@ fn parts_of_both_sides_are_paired() {
 #[test]
 fn work_is_told_and_cancelled() {
     let goldens = Goldens::unpack();
-    let (a, b) = (open(&goldens.path("deepseek_v3")), open(&goldens.path("expected/deepseek_v3.safetensors")));
+    let (a, b) =
+        (open(&goldens.path("deepseek_v3")), open(&goldens.path("expected/deepseek_v3.safetensors")));
     let mut steps: Vec<(String, u64, u64)> = Vec::new();
     let mut progress = |step: Step<'_>| {
         assert_eq!(step.file, "model.safetensors");

@@ -31,7 +31,10 @@ fn clean_checkpoints_exit_with_0() {
     assert!(good(folder.run(&["check", "src", "--quiet"])).is_empty());
     let json: Value = serde_json::from_slice(&good(folder.run(&["check", "src", "--json"]))).expect("JSON");
     assert_eq!((&json["layout"], &json["loader"]), (&"block fp8".into(), &Value::Null));
-    assert_eq!((&json["tensors"], &json["weights"], &json["findings"]), (&2.into(), &1.into(), &Value::Array(vec![])));
+    assert_eq!(
+        (&json["tensors"], &json["weights"], &json["findings"]),
+        (&2.into(), &1.into(), &Value::Array(vec![]))
+    );
 }
 
 #[test]
@@ -51,7 +54,9 @@ fn findings_are_lines_and_exit_with_1() {
     assert!(lines[2].starts_with("2 errors, 0 warnings: "), "{out}");
     assert_eq!(run(&["--quiet"]).lines().count(), 1);
     let json: Value = serde_json::from_str(&run(&["--json", "--for", "comfy"])).expect("JSON");
-    let of = |i: usize| ["kind", "severity", "tensor"].map(|key| json["findings"][i][key].as_str().unwrap_or_default());
+    let of = |i: usize| {
+        ["kind", "severity", "tensor"].map(|key| json["findings"][i][key].as_str().unwrap_or_default())
+    };
     assert_eq!(of(0), ["not_finite", "error", "a.weight_scale_inv"]);
     assert_eq!(of(1), ["loader", "error", "a.weight"]);
     assert_eq!(json["loader"], "ComfyUI");

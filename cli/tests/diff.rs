@@ -55,16 +55,24 @@ fn differences_are_a_table() {
     assert_eq!(lines.len(), 3, "{table}");
     // The errors are 0, 0, 0 and -1, and the reference has the norm 5.
     let row: Vec<&str> = lines[1].split("  ").map(str::trim).filter(|cell| !cell.is_empty()).collect();
-    let want = ["m.0.up.weight", "block fp8", "float32", "1.000e0", "2.500e-1", "2.000e-1", "14.0", "0.979796"];
+    let want =
+        ["m.0.up.weight", "block fp8", "float32", "1.000e0", "2.500e-1", "2.000e-1", "14.0", "0.979796"];
     assert_eq!(row[..8], want, "{table}");
     assert_eq!(row[8], "1065353216 (float32)");
     assert!(lines[2].starts_with("2 tensors compared, 1 equal; "), "{table}");
 
-    let json: Value = serde_json::from_str(&text(&folder, &["q", "far.safetensors", "--json"], 0)).expect("JSON");
+    let json: Value =
+        serde_json::from_str(&text(&folder, &["q", "far.safetensors", "--json"], 0)).expect("JSON");
     let tensor = &json["tensors"][0];
-    assert_eq!((&tensor["name"], &tensor["different"], &tensor["largest_at"]), (&"m.0.up.weight".into(), &1.into(), &3.into()));
+    assert_eq!(
+        (&tensor["name"], &tensor["different"], &tensor["largest_at"]),
+        (&"m.0.up.weight".into(), &1.into(), &3.into())
+    );
     assert_eq!((&tensor["relative"], &json["tensors"][1]["sqnr"]), (&0.2.into(), &Value::Null));
-    assert_eq!((&json["a"], &json["layout_a"], &json["exceeded"]), (&"q".into(), &"block fp8".into(), &Value::Array(vec![])));
+    assert_eq!(
+        (&json["a"], &json["layout_a"], &json["exceeded"]),
+        (&"q".into(), &"block fp8".into(), &Value::Array(vec![]))
+    );
 }
 
 #[test]
@@ -90,7 +98,10 @@ fn limits_fail_with_1() {
     let json = text(&folder, &[&far[..], &["max=0.5,ulps=10", "--json"]].concat(), 1);
     let json: Value = serde_json::from_str(&json).expect("JSON");
     let exceeded = &json["exceeded"];
-    assert_eq!((&exceeded[0]["metric"], &exceeded[0]["value"], &exceeded[0]["limit"]), (&"max".into(), &1.0.into(), &0.5.into()));
+    assert_eq!(
+        (&exceeded[0]["metric"], &exceeded[0]["value"], &exceeded[0]["limit"]),
+        (&"max".into(), &1.0.into(), &0.5.into())
+    );
     assert_eq!((&exceeded[1]["metric"], &exceeded[1]["tensor"]), (&"ulps".into(), &"m.0.up.weight".into()));
     floats(&folder, "nan.safetensors", [2.0, 4.0, -2.0, f32::NAN]);
     let out = text(&folder, &["q", "nan.safetensors", "--fail-above", "max=1"], 1);
@@ -119,7 +130,8 @@ fn the_page_needs_nothing_else() {
         assert!(!page.contains(part), "{part}");
     }
     let opened = page.matches("<td").count() + page.matches("<tr").count() + page.matches("<th>").count();
-    let closed = page.matches("</td>").count() + page.matches("</tr>").count() + page.matches("</th>").count();
+    let closed =
+        page.matches("</td>").count() + page.matches("</tr>").count() + page.matches("</th>").count();
     assert_eq!(opened, closed);
     let line = bad(&folder.run(&[&["diff"], &run[..]].concat()), &[3]);
     assert!(line.contains("page.html") && line.contains("--force"), "{line}");
@@ -131,7 +143,9 @@ fn the_page_needs_nothing_else() {
 fn names_are_text_on_the_page() {
     let folder = Folder::new();
     let header = |dtype: &str, bytes: u64| {
-        format!(r#"{{"a.0.<script>alert('x')</script>":{{"dtype":"{dtype}","shape":[1],"data_offsets":[0,{bytes}]}}}}"#)
+        format!(
+            r#"{{"a.0.<script>alert('x')</script>":{{"dtype":"{dtype}","shape":[1],"data_offsets":[0,{bytes}]}}}}"#
+        )
     };
     folder.write("a.safetensors", &safetensors(&header("F32", 4), &f32s(&[1.0])));
     folder.write("b.safetensors", &safetensors(&header("F32", 4), &f32s(&[2.0])));

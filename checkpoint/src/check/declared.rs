@@ -39,7 +39,8 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
         || text(config, "kv_cache_quant_algo").is_some_and(|algo| !algo.eq_ignore_ascii_case("none"));
     let is_cache = |tensor: &Stored| CACHE.iter().any(|end| tensor.name.ends_with(end));
     if cache && !source.tensors.iter().any(is_cache) {
-        let what = "the configuration declares a quantized cache, and no tensor has its scales (k_scale, v_scale)";
+        let what =
+            "the configuration declares a quantized cache, and no tensor has its scales (k_scale, v_scale)";
         let remedy = "calibrate the cache, or remove the declaration; loaders use the scale 1";
         findings.push(of.about(
             Kind::CacheScale,
@@ -74,7 +75,8 @@ fn two_files(of: &Subject<'_>) -> Option<Finding> {
         lists.map(str::to_owned).collect()
     };
     let differs = |what: String| {
-        let remedy = "make config.json and hf_quant_config.json say the same: some loaders read only one of them";
+        let remedy =
+            "make config.json and hf_quant_config.json say the same: some loaders read only one of them";
         Some(of.about(Kind::Configuration, Severity::Warning, path, what, remedy))
     };
     if algo(own) != algo(config) {

@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use super::{Finding, Kind, Severity, Subject};
 use crate::{
-    checkpoint::Content,
+    checkpoint::{Content, Tensor},
     coding::{Codes, Coding, Factor, ScaleData},
     layouts::Context,
 };
@@ -151,7 +151,7 @@ const fn warning(what: &'static str, applies: fn(&Facts<'_>) -> bool) -> Limit {
 }
 
 const GROUPS: Limit =
-    error("it needs rows of whole groups, and the last group is shorter", Facts::has_partial_group);
+    error("it needs rows of whole groups, and the last group is shorter", |of| of.has_partial_group());
 
 /// The layouts and their loaders.
 const TABLE: &[(&str, &[(Loader, Reads)])] = &[
@@ -182,9 +182,10 @@ const TABLE: &[(&str, &[(Loader, Reads)])] = &[
             (
                 Loader::Mlx,
                 Reads::Except(&[
-                    error("it decodes pack-quantized codes in groups of 32, whatever their groups are", |of| {
-                        of.is_packed() && of.block() != [1, 32]
-                    }),
+                    error(
+                        "it decodes pack-quantized codes in groups of 32, whatever their groups are",
+                        |of| of.is_packed() && of.block() != [1, 32],
+                    ),
                     warning("it is known to read only the format pack-quantized", |of| !of.is_packed()),
                 ]),
             ),
@@ -198,7 +199,7 @@ const TABLE: &[(&str, &[(Loader, Reads)])] = &[
                 Reads::Except(&[
                     error(
                         "it divides the shape by the number of scales, and the last tile is partial, so it raises or decodes to wrong values",
-                        Facts::has_partial_tile,
+                        |of| of.has_partial_tile(),
                     ),
                     error("it needs \"expert_dtype\": \"fp8\" inside quantization_config", |of| {
                         is_fp8_expert(of) && of.quantization.get("expert_dtype") != Some(&"fp8".into())
@@ -210,7 +211,7 @@ const TABLE: &[(&str, &[(Loader, Reads)])] = &[
                 Reads::Except(&[
                     error(
                         "it reads weight_scale_inv of bytes only for models whose class renames it, such as MiniMax M3",
-                        Facts::is_mxfp8,
+                        |of| of.is_mxfp8(),
                     ),
                     error("it needs \"expert_dtype\": \"fp8\" at the top of config.json", |of| {
                         is_fp8_expert(of) && of.config.get("expert_dtype") != Some(&"fp8".into())
@@ -221,7 +222,7 @@ const TABLE: &[(&str, &[(Loader, Reads)])] = &[
             (
                 Loader::LlamaCpp,
                 Reads::Except(&[
-                    error("it does not read MXFP8", Facts::is_mxfp8),
+                    error("it does not read MXFP8", |of| of.is_mxfp8()),
                     warning("it reads 4-bit experts only of the model classes that it knows", |of| {
                         of.is_four_bit_float()
                     }),
@@ -353,8 +354,7 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
     let context = Context::new(source);
     let (config, none) = (source.config.as_ref().map(|file| &file.value), Value::Null);
     for limit in *limits {
-        let applies = |(tensor, content): &(_, &Content)| {
-            let tensor: &crate::checkpoint::Tensor = tensor;
+        let applies = |(tensor, content): &(&Tensor, &Content)| {
             let Content::Coded(coding) = content else { return false };
             let scales = coding.scales.as_ref().and_then(|scales| match &scales.data {
                 ScaleData::Tensor(id, _) => source.tensors[*id].dtype(),

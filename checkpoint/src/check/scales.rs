@@ -102,8 +102,10 @@ fn weight(of: &Subject<'_>, coding: &Coding, findings: &mut Vec<Finding>) -> Res
         let hidden = hidden(&decoder, scales, &zero).map_err(|e| e.tensor(source, decoder.codes))?;
         if hidden > 0 {
             let blocks = if hidden == 1 { "block" } else { "blocks" };
-            let what = format!("{hidden} {blocks} have the scale 0 and codes other than 0, which decode to 0");
-            let remedy = "quantize the weight again with larger scales, or check that the values are negligible";
+            let what =
+                format!("{hidden} {blocks} have the scale 0 and codes other than 0, which decode to 0");
+            let remedy =
+                "quantize the weight again with larger scales, or check that the values are negligible";
             let tensor = &source.tensors[id];
             findings.push(of.finding(Kind::ZeroScale, Severity::Warning, tensor, what, remedy));
         }
@@ -142,7 +144,8 @@ fn hidden(decoder: &Decoder<'_>, scales: &Scales, zero: &[bool]) -> Result<usize
             // The last row may be shorter.
             let cols = cols.min(elements.saturating_sub((batch * rows + row) * cols));
             for (col, field) in fields[..cols].iter().enumerate() {
-                let of = if axis == Some(Axis::Columns) { decoder.groups[col] } else { col / scales.block[1] };
+                let of =
+                    if axis == Some(Axis::Columns) { decoder.groups[col] } else { col / scales.block[1] };
                 let origin = line.zeros.get(of).copied().unwrap_or(0.0);
                 found[first + of] |= zero[first + of] && decoder.table[usize::from(*field)] != origin;
             }

@@ -90,7 +90,9 @@ fn is_matrix(shape: &[usize], dtype: Option<DType>) -> bool {
 /// Whether a module is a projection of attention, of an MLP or of an expert, by the last part of its name.
 fn is_projection(module: &str) -> bool {
     let part = module.rsplit('.').next().unwrap_or(module);
-    part.ends_with("_proj") || part.starts_with("kv_a_proj") || module.contains("experts.") && part.starts_with('w')
+    part.ends_with("_proj")
+        || part.starts_with("kv_a_proj")
+        || module.contains("experts.") && part.starts_with('w')
 }
 
 #[cfg(test)]

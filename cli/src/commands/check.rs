@@ -30,11 +30,9 @@ fn summary(checked: &Checked) -> String {
     let errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error).count();
     let found = match (errors, checked.findings.len() - errors) {
         (0, 0) => "no findings".to_owned(),
-        (errors, warnings) => format!(
-            "{}, {}",
-            text::count(errors as u64, "error"),
-            text::count(warnings as u64, "warning")
-        ),
+        (errors, warnings) => {
+            format!("{}, {}", text::count(errors as u64, "error"), text::count(warnings as u64, "warning"))
+        }
     };
     let loader = checked.loader.as_ref().map(|loader| format!(", for {loader}")).unwrap_or_default();
     format!(

@@ -94,10 +94,10 @@ fn map(tensors: &[Difference]) -> String {
             match row.get(module) {
                 None => out.push_str("<td></td>"),
                 Some((tensor, n)) => {
-                    let title = format!("{}, {}", text::shown(&tensor.name), text::count(*n as u64, "tensor"));
+                    let title =
+                        format!("{}, {}", text::shown(&tensor.name), text::count(*n as u64, "tensor"));
                     let (colour, title) = (colour(tensor), escape(&title));
-                    let _ =
-                        write!(out, "<td{colour} title=\"{title}\">{}</td>", shown(tensor));
+                    let _ = write!(out, "<td{colour} title=\"{title}\">{}</td>", shown(tensor));
                 }
             }
         }
