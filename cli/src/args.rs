@@ -286,8 +286,8 @@ pub struct JsonOnly {
 #[command(after_help = help::examples(help::INSPECT))]
 #[command(after_long_help = help::long(help::INSPECT, help::INSPECT_NOTES))]
 pub struct Inspect {
-    #[arg(value_name = "FILE", help = input_help())]
-    pub input: PathBuf,
+    #[arg(value_name = "FILE", required = true, help = format!("{}; or the folder of a checkpoint", input_help()))]
+    pub inputs: Vec<PathBuf>,
     /// The format of FILE, whatever its name and content say [default: that of its content]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
@@ -306,9 +306,21 @@ pub struct Inspect {
     /// Do not list tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// Print JSON
+    /// List tensors in this order [default: that of the file; a folder as a tree]
+    #[arg(long, value_name = "ORDER", value_enum)]
+    pub sort: Option<Sort>,
+    /// Print JSON, a line for each FILE
     #[arg(long)]
     pub json: bool,
+}
+
+/// The order of a list of tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// By name
+    Name,
+    /// The largest first
+    Size,
 }
 
 /// The arguments of `completions`.

@@ -129,6 +129,7 @@ pub const INSPECT: &str = "
   lanecast inspect model.onnx --json
   lanecast inspect model.safetensors --what-if bf16,fp8 --exclude '*norm*'
   lanecast inspect logits.npy --histogram
+  lanecast inspect model-fp8
   lanecast inspect - < logits.npy";
 /// The examples of `completions`.
 pub const COMPLETIONS: &str = "
@@ -378,6 +379,11 @@ count as two numbers. The exponent of a number is e if its magnitude is at least
 2^e and less than 2^(e+1). Values are read in blocks and never held as a whole.
 Fields of structured arrays, and arrays whose descriptor does not say what they
 hold, have no statistics. `-` and pipes are copied to a temporary file first.
+
+A folder is listed as the checkpoint that it is: a tree of modules with the tensors
+that a plain checkpoint would have, their shapes, how each is stored (a dtype, or the
+layout of its codes), and sizes with scales; and a total for each way. Numbered
+modules that are alike share their rows. With --sort it is a list.
 
 Losses are counted as `lanecast cast` counts them, and so are values that would
 be inexact: in range, but rounded.";

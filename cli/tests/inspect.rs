@@ -177,3 +177,91 @@ fn histograms_fit_the_width() {
     assert_eq!(draw("19", "C.UTF-8"), expected.replace('#', "█"));
     assert!(draw("100", "C").lines().any(|line| line.len() == 100));
 }
+
+/// A checkpoint of two equal layers and a third one, with codes and plain tensors.
+fn model() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("model")).expect("a folder");
+    let (mut header, mut at) = (Vec::new(), 0);
+    let mut add = |name: &str, dtype: &str, shape: &str, bytes: u64| {
+        let offsets = format!("[{at},{}]", at + bytes);
+        header.push(format!(r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}"#));
+        at += bytes;
+    };
+    add("embed.weight", "BF16", "[8,64]", 1024);
+    for (layer, rows) in [(0, 2), (1, 2), (2, 4)] {
+        add(&format!("layers.{layer}.mlp.up.weight"), "F8_E4M3", &format!("[{rows},4]"), 4 * rows);
+        add(&format!("layers.{layer}.mlp.up.weight_scale_inv"), "F32", "[1,1]", 4);
+        add(&format!("layers.{layer}.norm.weight"), "F32", "[4]", 16);
+    }
+    let header = format!("{{{}}}", header.join(","));
+    folder.write("model/model.safetensors", &safetensors(&header, &vec![0x38; at as usize]));
+    let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
+    folder.write("model/config.json", config.as_bytes());
+    folder
+}
+
+#[test]
+fn folders_are_trees_of_modules() {
+    let folder = model();
+    let tree = text(&folder, &["model"]);
+    let rows: Vec<Vec<&str>> = tree
+        .lines()
+        .map(|line| line.trim_end().split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())
+        .collect();
+    let want: [&[&str]; 15] = [
+        &["name", "stored as", "shape", "parameters", "size"],
+        &["embed.weight", "bfloat16", "(8, 64)", "512", "1.00 KiB"],
+        &["layers", "44", "92 B"],
+        &["0-1", "2 alike, each as below", "24", "56 B"],
+        &["mlp.up.weight", "block fp8", "(2, 4)", "8", "12 B"],
+        &["norm.weight", "float32", "(4,)", "4", "16 B"],
+        &["2", "20", "36 B"],
+        &["mlp.up.weight", "block fp8", "(4, 4)", "16", "20 B"],
+        &["norm.weight", "float32", "(4,)", "4", "16 B"],
+        &[],
+        &["stored as", "tensors", "parameters", "bytes", "bits per parameter"],
+        &["bfloat16", "1", "512", "1024 (1.00 KiB)", "16.00"],
+        &["float32", "3", "12", "48", "32.00"],
+        &["block fp8", "3", "32", "44", "11.00"],
+        &["7 tensors, 556 parameters, 1116 bytes (1.09 KiB), layout block fp8"],
+    ];
+    assert_eq!(rows, want, "{tree}");
+    assert!(
+        tree.contains("\nlayers ") && tree.contains("\n  0-1 ") && tree.contains("\n    norm.weight "),
+        "{tree}"
+    );
+    let sorted = text(&folder, &["model", "--sort", "size"]);
+    let names: Vec<&str> =
+        sorted.lines().skip(1).take(3).filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(names, ["embed.weight", "layers.2.mlp.up.weight", "layers.0.norm.weight"]);
+    let json: Value =
+        serde_json::from_str(&text(&folder, &["model", "--json", "--include", "*.up.*"])).expect("JSON");
+    assert_eq!(
+        (&json["layout"], &json["parameters"], &json["bytes"]),
+        (&json!("block fp8"), &json!(32), &json!(44))
+    );
+    assert_eq!(
+        json["tensors"][0],
+        json!({"name": "layers.0.mlp.up.weight", "dtype": null, "layout": "block fp8", "shape": [2, 4], "elements": 8, "bytes": 12})
+    );
+    assert_eq!(json["totals"], json!([{"stored": "block fp8", "tensors": 3, "parameters": 32, "bytes": 44}]));
+    let line = bad(&folder.run(&["inspect", "model", "--stats"]), &[2]);
+    assert!(line.contains("--stats") && line.contains("model"), "{line}");
+    bad(&folder.run(&["inspect", "model", "--include", "nothing"]), &[2]);
+}
+
+#[test]
+fn several_inputs_are_listed_one_by_one() {
+    let folder = model();
+    let file = "model/model.safetensors";
+    let out = text(&folder, &[file, "model", "--include", "embed*", "--sort", "name"]);
+    assert!(out.starts_with("model/model.safetensors:\nname ") && out.contains("\n\nmodel:\nname "), "{out}");
+    let lines = text(&folder, &[file, "model", "--json"]);
+    let json: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((json.len(), &json[0]["file"], &json[1]["folder"]), (2, &json!(file), &json!("model")));
+    let sorted = tensors(&folder, &[file, "--sort", "size"]);
+    let bytes: Vec<u64> =
+        sorted.as_array().expect("a list").iter().filter_map(|of| of["bytes"].as_u64()).collect();
+    assert_eq!((bytes.len(), bytes[0], bytes.is_sorted_by(|x, y| x >= y)), (10, 1024, true));
+}

@@ -1,6 +1,9 @@
 //! `lanecast inspect`.
 
+mod folder;
 mod histogram;
+
+use std::path::Path;
 
 use lanecast::{ByteOrder, DType};
 use lanecast_files::{Error, Number, Place, Progress, Selection, Settings, Stats, TensorFile, TensorInfo};
@@ -8,7 +11,7 @@ use serde::Serialize;
 
 use super::{progress::Bar, sink::tensor_file};
 use crate::{
-    args::Inspect,
+    args::{Inspect, Sort},
     error::{Failure, Result},
     output,
     report::{in_words, json},
@@ -106,8 +109,30 @@ fn byte_order(tensor: &TensorInfo) -> Option<&'static str> {
 /// Runs the subcommand.
 pub fn run(args: &Inspect) -> Result<()> {
     signals::watch();
-    let mut file = TensorFile::of(tensor_file(&args.input)?, args.format)?;
-    let chosen = choose(args, &file)?;
+    for (i, input) in args.inputs.iter().enumerate() {
+        if args.inputs.len() > 1 && !args.json {
+            let path = input.display().to_string();
+            let before = if i > 0 { "\n" } else { "" };
+            output::print(&format!("{before}{}:\n", text::one_line(&path)))?;
+        }
+        match input.is_dir() {
+            true => folder::run(args, input)?,
+            false => file(args, input)?,
+        }
+    }
+    Ok(())
+}
+
+/// Lists the tensors of a file.
+fn file(args: &Inspect, input: &Path) -> Result<()> {
+    let mut file = TensorFile::of(tensor_file(input)?, args.format)?;
+    let mut chosen = choose(args, &file)?;
+    let of = |index: &usize| &file.tensors()[*index];
+    match args.sort {
+        Some(Sort::Name) => chosen.sort_by(|x, y| of(x).name.cmp(&of(y).name)),
+        Some(Sort::Size) => chosen.sort_by_key(|index| std::cmp::Reverse(of(index).bytes)),
+        None => {}
+    }
     let mut targets: Vec<DType> = Vec::new();
     for target in args.what_if.iter().flat_map(|targets| &targets.0) {
         if !targets.contains(target) {
