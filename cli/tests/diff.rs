@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 
-use crate::common::{Folder, bad, f32s, good, safetensors, stderr};
+use crate::common::{Folder, bad, f32s, safetensors, stderr};
 
 /// A folder `q` of block fp8 with the values 2, 4, -2 and 0, and files of floats.
 fn folder() -> Folder {

@@ -179,7 +179,7 @@ fn histograms_fit_the_width() {
 }
 
 /// A checkpoint of two equal layers and a third one, with codes and plain tensors.
-fn model() -> Folder {
+fn layers() -> Folder {
     let folder = Folder::new();
     std::fs::create_dir(folder.at("model")).expect("a folder");
     let (mut header, mut at) = (Vec::new(), 0);
@@ -203,7 +203,7 @@ fn model() -> Folder {
 
 #[test]
 fn folders_are_trees_of_modules() {
-    let folder = model();
+    let folder = layers();
     let tree = text(&folder, &["model"]);
     let rows: Vec<Vec<&str>> = tree
         .lines()
@@ -253,7 +253,7 @@ fn folders_are_trees_of_modules() {
 
 #[test]
 fn several_inputs_are_listed_one_by_one() {
-    let folder = model();
+    let folder = layers();
     let file = "model/model.safetensors";
     let out = text(&folder, &[file, "model", "--include", "embed*", "--sort", "name"]);
     assert!(out.starts_with("model/model.safetensors:\nname ") && out.contains("\n\nmodel:\nname "), "{out}");

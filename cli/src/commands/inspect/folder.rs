@@ -39,6 +39,19 @@ struct Row<'a> {
     bytes: u64,
 }
 
+impl<'a> Row<'a> {
+    fn new(tensor: &'a Tensor) -> Self {
+        Self {
+            name: &tensor.name,
+            dtype: tensor.dtype.map(|dtype| dtype.name()),
+            layout: tensor.layout,
+            shape: &tensor.shape,
+            elements: tensor.elements() as u64,
+            bytes: tensor.stored_bytes,
+        }
+    }
+}
+
 /// The tensors that are stored in one way.
 #[derive(Clone, Default, Serialize)]
 struct Total<'a> {
@@ -79,15 +92,7 @@ pub fn run(args: &Inspect, path: &Path) -> Result<()> {
     let parameters = totals.iter().map(|total| total.parameters).sum();
     let bytes = totals.iter().map(|total| total.bytes).sum();
     if args.json {
-        let row = |tensor: &&'_ Tensor| Row {
-            name: &tensor.name,
-            dtype: tensor.dtype.map(|dtype| dtype.name()),
-            layout: tensor.layout,
-            shape: &tensor.shape,
-            elements: tensor.elements() as u64,
-            bytes: tensor.stored_bytes,
-        };
-        let tensors: Vec<Row<'_>> = tensors.iter().copied().map(|tensor| row(&tensor)).collect();
+        let tensors = tensors.iter().map(|tensor| Row::new(tensor)).collect();
         let (folder, layout, warnings) =
             (path.display().to_string(), checkpoint.layout(), checkpoint.warnings());
         return output::print(&json(&Inspected {
