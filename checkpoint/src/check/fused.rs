@@ -20,6 +20,9 @@ const SETS: &[&[&str]] = &[
 /// Layouts whose loaders concatenate nothing.
 const SEPARATE: &[&str] = &["MLX", "ComfyUI", "GGUF"];
 
+/// A part of a set: the last part of its name, and its weight.
+type Part<'t> = (&'t str, &'t Tensor, &'t Content);
+
 /// Adds a finding for each set whose parts differ.
 pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
     // Parts that differ are refused or have wrong values there. Other loaders may fuse nothing.
@@ -29,7 +32,7 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
         None if SEPARATE.contains(&of.checkpoint.layout()) => return,
         None => Severity::Warning,
     };
-    let mut sets: BTreeMap<(&str, usize), Vec<(&str, &Tensor, &Content)>> = BTreeMap::new();
+    let mut sets: BTreeMap<(&str, usize), Vec<Part<'_>>> = BTreeMap::new();
     for (tensor, content) in of.contents() {
         let Some((parent, part)) = tensor.name.strip_suffix(".weight").and_then(|name| name.rsplit_once('.'))
         else {

@@ -110,6 +110,6 @@ mod tests {
         assert_eq!(matched("down_proj"), [false, true, true, true]);
         assert_eq!(matched("model.layers.1*"), [false, false, false, true]);
         assert_eq!(matched("model.layers.11"), [false; 4]);
-        assert_eq!(Rule::Ends.matches("model.layers.1", "model.layers.11.mlp.down_proj"), false);
+        assert!(!Rule::Ends.matches("model.layers.1", "model.layers.11.mlp.down_proj"));
     }
 }
