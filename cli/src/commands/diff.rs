@@ -59,7 +59,8 @@ pub fn run(args: &Diff) -> Result<()> {
         file.commit()?;
     }
     let exceeded = exceeded(&found.tensors, &args.fail_above);
-    let fails = !args.fail_above.is_empty() && !(exceeded.is_empty() && found.has_same_tensors());
+    let within = exceeded.is_empty() && found.has_same_tensors();
+    let fails = !args.fail_above.is_empty() && !within;
     if args.json {
         let (a, b) = (args.a.display().to_string(), args.b.display().to_string());
         output::print(&json(&Report { a, b, found: &found, exceeded })?)?;
