@@ -165,11 +165,12 @@ impl Checkpoint {
     }
 
     fn add(&mut self, tensor: Tensor, content: Content) -> Result<()> {
-        if self.names.insert(tensor.name.clone(), self.tensors.len()).is_some() {
+        if self.names.contains_key(&tensor.name) {
             let stored = &self.source.tensors[content.id()];
             let what = format!("two tensors of the checkpoint are \"{}\" when they are decoded", tensor.name);
             return Err(invalid(what).tensor(&self.source, stored));
         }
+        self.names.insert(tensor.name.clone(), self.tensors.len());
         self.tensors.push(tensor);
         self.contents.push(content);
         Ok(())

@@ -297,10 +297,11 @@ impl Source {
             let what = format!("the axes {:?} are larger than memory could hold", tensor.shape);
             return Err(unsupported(what).tensor(self, &tensor));
         }
-        if let Some(other) = self.names.insert(tensor.name.clone(), self.tensors.len()) {
-            let other = &self.files[self.tensors[other].file].name;
+        if let Some(other) = self.names.get(&tensor.name) {
+            let other = &self.files[self.tensors[*other].file].name;
             return Err(invalid(format!("\"{other}\" has a tensor of the same name")).tensor(self, &tensor));
         }
+        self.names.insert(tensor.name.clone(), self.tensors.len());
         self.tensors.push(tensor);
         Ok(())
     }

@@ -423,3 +423,18 @@ fn limits_of_loaders_are_those_of_the_weights() {
     let count = |folder: &TempDir| [Loader::Vllm, Loader::Transformers].map(|of| kinds(folder, of).len());
     assert_eq!([count(&bare), count(&top), count(&inside)], [[1, 1], [0, 1], [1, 0]]);
 }
+
+/// Two tensors that have one name in a plain checkpoint.
+#[test]
+fn names_are_unique() {
+    let gptq = r#"{"quantization_config":{"quant_method":"gptq","bits":8,"group_size":4}}"#;
+    let tensors: [Tensor<'_>; 4] = [
+        ("m.up.qweight", Int32, &[2, 4], vec![1; 32]),
+        ("m.up.qzeros", Int32, &[2, 1], vec![1; 8]),
+        ("m.up.scales", Float32, &[2, 4], f32s(&[1.0; 8])),
+        ("m.up.weight", BFloat16, &[4, 8], vec![0; 64]),
+    ];
+    let all = findings(folder(gptq, &tensors).path(), None);
+    assert_eq!((all.len(), all[0].kind), (1, Kind::Invalid), "{all:#?}");
+    assert!(all[0].what.contains("\"m.up.weight\" when they are decoded"), "{}", all[0]);
+}
