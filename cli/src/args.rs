@@ -294,7 +294,7 @@ pub struct Inspect {
     /// Read the values: minimum, maximum, NaNs, infinities, zeros and subnormal numbers of each tensor
     #[arg(long)]
     pub stats: bool,
-    /// Like --stats, and show what casts to these dtypes would lose; `fp8` means float8_e4m3fn and float8_e5m2
+    /// Like --stats, and show what casts to these dtypes would lose (folders: and schemes); `fp8` means float8_e4m3fn and float8_e5m2
     #[arg(long, value_name = "DTYPES", value_parser = targets(), value_delimiter = ',', hide_possible_values = true)]
     pub what_if: Vec<Targets>,
     /// Like --stats, and draw how often each binary exponent occurs

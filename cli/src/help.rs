@@ -130,6 +130,7 @@ pub const INSPECT: &str = "
   lanecast inspect model.safetensors --what-if bf16,fp8 --exclude '*norm*'
   lanecast inspect logits.npy --histogram
   lanecast inspect model-fp8
+  lanecast inspect model-fp8 --what-if nvfp4,mx,int8-row,bf16
   lanecast inspect - < logits.npy";
 /// The examples of `completions`.
 pub const COMPLETIONS: &str = "
@@ -383,7 +384,11 @@ hold, have no statistics. `-` and pipes are copied to a temporary file first.
 A folder is listed as the checkpoint that it is: a tree of modules with the tensors
 that a plain checkpoint would have, their shapes, how each is stored (a dtype, or the
 layout of its codes), and sizes with scales; and a total for each way. Numbered
-modules that are alike share their rows. With --sort it is a list.
+modules that are alike share their rows. With --sort it is a list. --stats decodes
+each tensor to float32 and prints minimum, maximum, mean and standard deviation of
+its finite values. --what-if also takes schemes of `lanecast scale`, such as nvfp4
+or int8-row, and prints the signal-to-noise ratio in decibels of each dtype or
+scheme; `-` is infinite, or a tensor that the scheme does not take.
 
 Losses are counted as `lanecast cast` counts them, and so are values that would
 be inexact: in range, but rounded.";

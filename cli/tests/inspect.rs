@@ -246,8 +246,8 @@ fn folders_are_trees_of_modules() {
         json!({"name": "layers.0.mlp.up.weight", "dtype": null, "layout": "block fp8", "shape": [2, 4], "elements": 8, "bytes": 12})
     );
     assert_eq!(json["totals"], json!([{"stored": "block fp8", "tensors": 3, "parameters": 32, "bytes": 44}]));
-    let line = bad(&folder.run(&["inspect", "model", "--stats"]), &[2]);
-    assert!(line.contains("--stats") && line.contains("model"), "{line}");
+    let line = bad(&folder.run(&["inspect", "model", "--histogram"]), &[2]);
+    assert!(line.contains("--histogram") && line.contains("model"), "{line}");
     bad(&folder.run(&["inspect", "model", "--include", "nothing"]), &[2]);
 }
 
@@ -264,4 +264,63 @@ fn several_inputs_are_listed_one_by_one() {
     let bytes: Vec<u64> =
         sorted.as_array().expect("a list").iter().filter_map(|of| of["bytes"].as_u64()).collect();
     assert_eq!((bytes.len(), bytes[0], bytes.is_sorted_by(|x, y| x >= y)), (10, 1024, true));
+}
+
+#[test]
+fn folders_have_statistics_and_schemes() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("model")).expect("a folder");
+    let header = concat!(
+        r#"{"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},"#,
+        r#""w":{"dtype":"F32","shape":[2,32],"data_offsets":[4,260]}}"#
+    );
+    let w: Vec<f32> = (0..64_i32).map(|i| (i * 7 % 64 - 20) as f32).collect();
+    folder.write("model/model.safetensors", &safetensors(header, &[vec![1, 0, 0, 0], f32s(&w)].concat()));
+    let args = ["model", "--what-if", "int8-row,float8_e4m3fn,float32,nvfp4", "--sort", "name"];
+    let found = tensors(&folder, &args);
+    assert_eq!(found[0]["stats"], Value::Null);
+    let stats = &found[1]["stats"];
+    assert_eq!(
+        (&stats["min"], &stats["max"], &stats["not_finite"]),
+        (&json!(-20.0), &json!(43.0), &json!(0))
+    );
+    // The values are the integers from -20 to 43.
+    let near = |have: &Value, want: f64| {
+        let have = have.as_f64().unwrap_or(f64::NAN);
+        assert!((have - want).abs() <= 1e-9 * want.abs(), "{have} {want}");
+    };
+    near(&stats["mean"], 11.5);
+    near(&stats["deviation"], (f64::from(64 * 64 - 1) / 12.0).sqrt());
+    // int8 with a scale for each row: the largest magnitude over 127, and the nearest code.
+    let signal: f64 = w.iter().map(|x| f64::from(*x).powi(2)).sum();
+    let noise: f64 = w
+        .chunks(32)
+        .flat_map(|row| {
+            let scale = row.iter().fold(0.0_f32, |most, x| most.max(x.abs())) / 127.0;
+            row.iter().map(move |x| {
+                let code = (f64::from(*x) / f64::from(scale)).round_ties_even();
+                ((code * f64::from(scale)) as f32 - x).powi(2) as f64
+            })
+        })
+        .sum();
+    let sqnr = |i: usize| stats["what_if"][i]["sqnr"].as_f64();
+    let int8 = sqnr(0).expect("a ratio");
+    assert!(
+        (int8 - 10.0 * (signal / noise).log10()).abs() < 0.01,
+        "{int8} {}",
+        10.0 * (signal / noise).log10()
+    );
+    // Integers up to 16 are exact in 4 bits of precision, and the others are not.
+    let e4m3 = |x: f32| {
+        let step = 2_f32.powi((x.abs().log2().floor() as i32 - 3).max(-9));
+        if x == 0.0 { 0.0 } else { (x / step).round_ties_even() * step }
+    };
+    let noise: f64 = w.iter().map(|x| f64::from(x - e4m3(*x)).powi(2)).sum();
+    near(&stats["what_if"][1]["sqnr"], 10.0 * (signal / noise).log10());
+    assert_eq!(sqnr(2), None);
+    assert!(sqnr(3).is_some_and(|nvfp4| nvfp4 > 10.0 && nvfp4 < int8), "{stats}");
+    let table = text(&folder, &args);
+    assert!(table.contains("int8-row dB") && table.contains("\nw     -2.0000e1  4.3000e1"), "{table}");
+    let line = bad(&folder.run(&["inspect", "model/model.safetensors", "--what-if", "nvfp4"]), &[2]);
+    assert!(line.contains("nvfp4 is a scheme"), "{line}");
 }

@@ -2,6 +2,7 @@
 
 mod folder;
 mod histogram;
+mod values;
 
 use std::path::Path;
 
@@ -13,6 +14,7 @@ use super::{progress::Bar, sink::tensor_file};
 use crate::{
     args::{Inspect, Sort},
     error::{Failure, Result},
+    meant::Target,
     output,
     report::{in_words, json},
     signals, text,
@@ -123,6 +125,17 @@ pub fn run(args: &Inspect) -> Result<()> {
     Ok(())
 }
 
+/// The different targets of `--what-if`.
+fn targets(args: &Inspect) -> Vec<Target> {
+    let mut targets = Vec::new();
+    for target in args.what_if.iter().flat_map(|targets| &targets.0) {
+        if !targets.contains(target) {
+            targets.push(*target);
+        }
+    }
+    targets
+}
+
 /// Lists the tensors of a file.
 fn file(args: &Inspect, input: &Path) -> Result<()> {
     let mut file = TensorFile::of(tensor_file(input)?, args.format)?;
@@ -133,12 +146,18 @@ fn file(args: &Inspect, input: &Path) -> Result<()> {
         Some(Sort::Size) => chosen.sort_by_key(|index| std::cmp::Reverse(of(index).bytes)),
         None => {}
     }
-    let mut targets: Vec<DType> = Vec::new();
-    for target in args.what_if.iter().flat_map(|targets| &targets.0) {
-        if !targets.contains(target) {
-            targets.push(*target);
+    let mut dtypes: Vec<DType> = Vec::new();
+    for target in targets(args) {
+        match target {
+            Target::DType(dtype) => dtypes.push(dtype),
+            Target::Scheme(name, _) => {
+                let what = format!("{name} is a scheme, and --what-if counts what casts to dtypes lose");
+                let advice = "name the folder of the checkpoint, for which --what-if takes schemes";
+                return Err(Failure::usage(what).at_path(input).advise(advice));
+            }
         }
     }
+    let targets = dtypes;
     let with_stats = args.stats || args.histogram || !targets.is_empty();
     let mut stats = Vec::new();
     if with_stats {

@@ -7,6 +7,7 @@ use lanecast_checkpoint::{Checkpoint, Tensor};
 use lanecast_files::Selection;
 use serde::Serialize;
 
+use super::values::{self, Values};
 use crate::{
     args::{Inspect, Sort},
     error::{Failure, Result},
@@ -37,10 +38,13 @@ struct Row<'a> {
     elements: u64,
     /// With scales and other companions.
     bytes: u64,
+    /// Absent unless requested; `null` if the tensor has no floats.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stats: Option<Option<&'a Values>>,
 }
 
 impl<'a> Row<'a> {
-    fn new(tensor: &'a Tensor) -> Self {
+    fn new(tensor: &'a Tensor, stats: Option<Option<&'a Values>>) -> Self {
         Self {
             name: &tensor.name,
             dtype: tensor.dtype.map(|dtype| dtype.name()),
@@ -48,6 +52,7 @@ impl<'a> Row<'a> {
             shape: &tensor.shape,
             elements: tensor.elements() as u64,
             bytes: tensor.stored_bytes,
+            stats,
         }
     }
 }
@@ -68,8 +73,8 @@ fn stored(tensor: &Tensor) -> &str {
 
 /// Lists the tensors of a checkpoint.
 pub fn run(args: &Inspect, path: &Path) -> Result<()> {
-    if args.stats || args.histogram || !args.what_if.is_empty() || args.format.is_some() {
-        let what = "--stats, --what-if, --histogram and --format are for files, not for folders";
+    if args.histogram || args.format.is_some() {
+        let what = "--histogram and --format are for files, not for folders";
         return Err(Failure::usage(what).at_path(path).advise("name the .safetensors files in it"));
     }
     let checkpoint = Checkpoint::open(path)?;
@@ -88,11 +93,15 @@ pub fn run(args: &Inspect, path: &Path) -> Result<()> {
         Some(Sort::Size) => tensors.sort_by_key(|tensor| std::cmp::Reverse(tensor.stored_bytes)),
         None => {}
     }
+    let targets = super::targets(args);
+    let with_values = args.stats || !targets.is_empty();
+    let values = if with_values { values::all(&checkpoint, &tensors, &targets)? } else { Vec::new() };
     let totals = totals(&tensors);
     let parameters = totals.iter().map(|total| total.parameters).sum();
     let bytes = totals.iter().map(|total| total.bytes).sum();
     if args.json {
-        let tensors = tensors.iter().map(|tensor| Row::new(tensor)).collect();
+        let of = |i: usize| values.get(i).map(Option::as_ref);
+        let tensors = tensors.iter().enumerate().map(|(i, tensor)| Row::new(tensor, of(i))).collect();
         let (folder, layout, warnings) =
             (path.display().to_string(), checkpoint.layout(), checkpoint.warnings());
         return output::print(&json(&Inspected {
@@ -128,6 +137,9 @@ pub fn run(args: &Inspect, path: &Path) -> Result<()> {
         ]);
     }
     out.push_str(&format!("\n{}", text::headed(&rows)));
+    if with_values {
+        out.push_str(&values::table(&tensors, &values, &targets));
+    }
     let count = text::count(tensors.len() as u64, "tensor");
     out.push_str(&format!(
         "{count}, {} parameters, {}, layout {}\n",
