@@ -312,7 +312,7 @@ fn folders_have_statistics_and_schemes() {
     );
     // Integers up to 16 are exact in 4 bits of precision, and the others are not.
     let e4m3 = |x: f32| {
-        let step = 2_f32.powi((x.abs().log2().floor() as i32 - 3).max(-9));
+        let step = 2_f32.powi((x.abs().log2().floor() as i32).saturating_sub(3).max(-9));
         if x == 0.0 { 0.0 } else { (x / step).round_ties_even() * step }
     };
     let noise: f64 = w.iter().map(|x| f64::from(x - e4m3(*x)).powi(2)).sum();
