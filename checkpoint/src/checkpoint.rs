@@ -105,8 +105,12 @@ pub struct Checkpoint {
 }
 
 impl Checkpoint {
-    /// Opens a folder (`model.safetensors.index.json` and its shards, or `.safetensors` files), a `.safetensors` file or a `.gguf` file, and
-    /// recognises every weight.
+    /// Opens a checkpoint and recognises every weight. It is a folder or a file:
+    ///
+    /// * a folder with `model.safetensors.index.json` and its shards, or `.safetensors` files; without those, one with
+    ///   `pytorch_model.bin.index.json`, with files of PyTorch or with a `.npz` file;
+    /// * a file: `.safetensors`, `.gguf`, `.npz`, or one that `torch.save` wrote (`.bin`, `.pt`, `.pth`). The pickle of such a file is read as
+    ///   data: nothing in it is run.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ use serde::Serialize;
 
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
-    dequantize::{Callbacks, Step},
+    write::{Callbacks, Step},
 };
 use measure::Measure;
 use streams::{Side, Streams};
@@ -169,7 +169,16 @@ pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> 
             if let Some(progress) = &mut callbacks.progress {
                 let part = values as f64 / pair.values().max(1) as f64;
                 let done = done + (pair.bytes() as f64 * part) as u64;
-                progress(Step { file, tensor: &pair.a.tensor.name, done, total });
+                let (file_done, file_total, is_check) = (done, total, false);
+                progress(Step {
+                    file,
+                    tensor: &pair.a.tensor.name,
+                    done,
+                    total,
+                    file_done,
+                    file_total,
+                    is_check,
+                });
             }
             Ok(())
         };

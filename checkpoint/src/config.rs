@@ -10,7 +10,17 @@ fn is_quantization(key: &str, value: &str) -> bool {
 
 /// The text of a configuration, which is valid JSON, without quantization and with this dtype.
 pub(crate) fn plain(text: &str, dtype: &str) -> String {
-    let mut scan = Scan { text, edits: Vec::new(), dtype, named: false, kept: false };
+    edited(text, dtype, is_quantization)
+}
+
+/// The text of a configuration, which is valid JSON, with this dtype.
+pub(crate) fn with_dtype(text: &str, dtype: &str) -> String {
+    edited(text, dtype, |_, _| false)
+}
+
+/// The text with this dtype, and without some members.
+fn edited(text: &str, dtype: &str, is_removed: fn(&str, &str) -> bool) -> String {
+    let mut scan = Scan { text, edits: Vec::new(), dtype, is_removed, named: false, kept: false };
     let start = scan.space(0);
     scan.value(start, 0);
     let Scan { mut edits, named, kept, .. } = scan;
@@ -43,6 +53,8 @@ struct Scan<'t> {
     text: &'t str,
     edits: Vec<(Range<usize>, String)>,
     dtype: &'t str,
+    /// Whether a member, of this key and value, is removed.
+    is_removed: fn(&str, &str) -> bool,
     /// Whether the outermost object names a dtype.
     named: bool,
     /// Whether the outermost object keeps a member.
@@ -101,7 +113,7 @@ impl Scan<'_> {
             let value = self.space(self.space(key_end) + 1);
             let before = self.edits.len();
             let end = self.value(value, depth + 1);
-            let removed = is_quantization(&key, &self.text[value..end]);
+            let removed = (self.is_removed)(&key, &self.text[value..end]);
             if removed {
                 self.edits.truncate(before);
             } else if matches!(key.as_str(), "dtype" | "torch_dtype")
@@ -179,5 +191,12 @@ mod tests {
         for (before, after) in cases {
             assert_eq!(plain(before, "bfloat16"), after);
         }
+    }
+
+    #[test]
+    fn quantization_stays_where_only_the_dtype_changes() {
+        let before = r#"{"quantization_config": {"dtype": "x"}, "torch_dtype": "float16", "mamba_ssm_dtype": "float32"}"#;
+        let after = r#"{"quantization_config": {"dtype": "bfloat16"}, "torch_dtype": "bfloat16", "mamba_ssm_dtype": "float32"}"#;
+        assert_eq!(with_dtype(before, "bfloat16"), after);
     }
 }

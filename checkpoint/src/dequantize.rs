@@ -3,29 +3,30 @@
 //! *Law.* The output has the weights decoded, all other tensors as they are, and a configuration without quantization. It appears complete
 //! or not at all.
 //!
-//! *Method.* Everything is written to a folder of a temporary name beside the output: shards as streams, other files, `config.json`, the
-//! index. Then it is renamed.
+//! *Method.* The plan has all tensors of the checkpoint; `write` writes it to a folder of a temporary name beside the output, which is then
+//! renamed.
 
-mod others;
-mod shards;
-
-use std::{
-    fs,
-    path::{Path, PathBuf},
-};
+use std::path::Path;
 
 use lanecast::DType;
-use lanecast_files::{Error, Output, Result, StagedFolder};
+use lanecast_files::{Result, formats::Declared};
 use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
-    checkpoint::Checkpoint,
+    checkpoint::{Checkpoint, Content, FP8, Tensor},
     config,
     error::request,
-    source::{INDEX, SINGLE},
+    layouts::COMFY_METADATA,
+    write::{
+        Callbacks, Cut, NewTensor, Plan, Written, becomes_file, check_apart, copied_files, gguf_metadata,
+        name_shards,
+    },
 };
-use shards::Shard;
+
+/// Files that describe the quantization, or are rewritten.
+const REPLACED: &[&str] =
+    &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
 
 /// What [`dequantize`] does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,36 +43,6 @@ impl Options {
     /// Decodes to `to`, and refuses scales that are not finite and outputs that exist.
     pub fn to(to: DType) -> Self {
         Self { to, allow_nan: false, replace: false }
-    }
-}
-
-/// How far the work has progressed.
-#[derive(Clone, Copy, Debug)]
-#[non_exhaustive]
-pub struct Step<'a> {
-    /// The file that is written, or read by [`compare`](crate::compare()).
-    pub file: &'a str,
-    /// The tensor that is written or read.
-    pub tensor: &'a str,
-    /// Bytes of tensors that are written or read.
-    pub done: u64,
-    /// Bytes of tensors that will be written or read.
-    pub total: u64,
-}
-
-/// Callbacks, both optional. They are called on the thread that does the work, after each part of a tensor.
-#[derive(Default)]
-pub struct Callbacks<'a> {
-    /// Is told of each part.
-    pub progress: Option<&'a mut dyn FnMut(Step<'_>)>,
-    /// Ends the work with [`Error::Cancelled`] once it returns true.
-    pub cancelled: Option<&'a dyn Fn() -> bool>,
-}
-
-impl std::fmt::Debug for Callbacks<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let (progress, cancelled) = (self.progress.is_some(), self.cancelled.is_some());
-        f.debug_struct("Callbacks").field("progress", &progress).field("cancelled", &cancelled).finish()
     }
 }
 
@@ -139,134 +110,76 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
         report.warnings.push(what.to_owned());
     }
-    let mut shards = Shard::all(&checkpoint, options.to);
-    if !shards.iter().any(Shard::decodes) {
+    let tensors = tensors(&checkpoint, options.to);
+    if !tensors.iter().any(|tensor| tensor.is_changed) {
         return Err(request("the checkpoint has no quantized weights").at_path(src));
     }
-    let total = shards.iter().map(|shard| shard.bytes()).sum();
-    let mut job = Job { checkpoint: &checkpoint, callbacks: &mut callbacks, report: &mut report, total };
-    let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
-    if names_file
-        && let [shard] = &shards[..]
-        && !checkpoint.source.is_folder
-        && checkpoint.source.gguf.is_none()
-    {
-        let mut output = Output::create(dst, options.replace)?;
-        shard.write(&mut job, output.writer(), dst)?;
-        output.commit()?;
-        return Ok(report);
-    }
-    if names_file {
-        let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
-        return Err(request(what).at_path(dst));
-    }
-    check_apart(&checkpoint.source.folder, dst, checkpoint.source.is_folder)?;
-    if let ([shard], true) = (&mut shards[..], checkpoint.source.is_folder) {
-        SINGLE.clone_into(&mut shard.name);
-    }
-    let staged = StagedFolder::create(dst, options.replace)?;
-    for shard in &shards {
-        let path = make(staged.path(), &shard.name)?;
-        let mut file = file(&path)?;
-        shard.write(&mut job, &mut file, &path)?;
-        let file = file.into_inner().map_err(|e| Error::writing(e.error()).at_path(&path))?;
-        file.sync_all().map_err(|e| Error::system("cannot flush to disk", &e).at_path(&path))?;
-        job.report.files.push(shard.name.clone());
-    }
-    if checkpoint.source.is_folder {
-        others::copy(&mut job, staged.path())?;
-        job.text("config.json", staged.path(), || {
-            let config = checkpoint.source.config.as_ref()?;
-            Some(config::plain(&config.text, options.to.name()))
-        })?;
-    }
-    job.text("gguf_metadata.json", staged.path(), || pretty(&checkpoint.source.gguf.clone()?.into()))?;
-    if shards.len() > 1 {
-        job.text(INDEX, staged.path(), || pretty(&index(&checkpoint, &shards, total)))?;
-    }
-    job.check()?;
-    staged.commit()?;
+    let source = &checkpoint.source;
+    let metadata = |file: usize| plain_metadata(&source.files[file].metadata);
+    let shards = name_shards(source, tensors, Cut::Keep, metadata);
+    let is_file = becomes_file(source, shards.len(), dst)?;
+    let config = source.config.as_ref().filter(|_| source.is_folder);
+    let config = config.map(|config| ("config.json", config::plain(&config.text, options.to.name())));
+    let plan = Plan {
+        shards,
+        copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
+        texts: config.into_iter().chain(gguf_metadata(source)).collect(),
+        index: source.index.as_ref().map(|index| &index.value),
+    };
+    let written = if is_file {
+        plan.write_file(dst, options.replace, &mut callbacks)?
+    } else {
+        check_apart(&source.folder, dst, source.is_folder)?;
+        plan.write_folder(dst, options.replace, &mut callbacks)?
+    };
+    report.add(written);
     Ok(report)
 }
 
-/// Work in progress.
-struct Job<'j, 'c> {
-    checkpoint: &'j Checkpoint,
-    callbacks: &'j mut Callbacks<'c>,
-    report: &'j mut Report,
-    total: u64,
+impl Report {
+    fn add(&mut self, written: Written) {
+        let Written { changed, copied, bytes_in, bytes_out, files, notes, .. } = written;
+        (self.tensors_decoded, self.tensors_copied) = (changed, copied);
+        (self.bytes_in, self.bytes_out, self.files) = (bytes_in, bytes_out, files);
+        self.warnings.extend(notes.warnings);
+    }
 }
 
-impl Job<'_, '_> {
-    /// Fails if the work was cancelled.
-    fn check(&self) -> Result<()> {
-        match self.callbacks.cancelled.is_some_and(|cancelled| cancelled()) {
-            true => Err(Error::Cancelled),
-            false => Ok(()),
+/// The tensors of the output.
+fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
+    let new = |(tensor, content): (&'a Tensor, &'a Content)| {
+        let dtype = target(tensor, content, to);
+        let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
+        NewTensor {
+            declared: Declared { name: tensor.name.clone(), dtype, shape },
+            file: checkpoint.source.tensors[content.id()].file,
+            bytes_in: tensor.stored_bytes,
+            is_changed: tensor.dtype != Some(dtype),
+            produce: Box::new(move |sink| {
+                checkpoint.decode_content(content, dtype, false, sink)?;
+                Ok(checkpoint.doubt(content)?.into())
+            }),
         }
-    }
-
-    /// Writes a text to a file of the folder, if there is one.
-    fn text(&mut self, name: &str, folder: &Path, text: impl FnOnce() -> Option<String>) -> Result<()> {
-        if let Some(text) = text() {
-            let path = folder.join(name);
-            fs::write(&path, text).map_err(|e| Error::writing(&e).at_path(&path))?;
-            self.report.files.push(name.to_owned());
-        }
-        Ok(())
-    }
-}
-
-fn pretty(value: &Value) -> Option<String> {
-    serde_json::to_string_pretty(value).ok().map(|text| text + "\n")
-}
-
-/// The index of the new shards: other members of the old one stay.
-fn index(checkpoint: &Checkpoint, shards: &[Shard], total: u64) -> Value {
-    let old = checkpoint.source.index.as_ref().map(|index| &index.value);
-    let mut index = old.and_then(Value::as_object).cloned().unwrap_or_default();
-    let mut metadata = index.get("metadata").and_then(Value::as_object).cloned().unwrap_or_default();
-    metadata.insert("total_size".to_owned(), total.into());
-    index.insert("metadata".to_owned(), metadata.into());
-    let names = |shard: &Shard| -> Vec<(String, Value)> {
-        shard.tensors().map(|name| (name.to_owned(), shard.name.clone().into())).collect()
     };
-    let map: serde_json::Map<String, Value> = shards.iter().flat_map(names).collect();
-    index.insert("weight_map".to_owned(), map.into());
-    index.into()
+    checkpoint.tensors().iter().zip(&checkpoint.contents).map(new).collect()
 }
 
-/// Fails if one folder is in the other.
-fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()> {
-    let real = |path: &Path| -> PathBuf {
-        // The output need not exist; its folders may.
-        let missing = path.ancestors().take_while(|path| !path.exists()).count();
-        let known = path.ancestors().nth(missing).filter(|path| !path.as_os_str().is_empty());
-        let known = known.unwrap_or(Path::new("."));
-        let rest = path.strip_prefix(known).unwrap_or(path);
-        fs::canonicalize(known).unwrap_or_else(|_| known.to_owned()).join(rest)
-    };
-    let (src, dst) = (real(src), real(dst));
-    // A file in a folder may be decoded to a folder beside it.
-    if src.starts_with(&dst) || is_folder && dst.starts_with(&src) {
-        return Err(request(format!(
-            "\"{}\" is the checkpoint, or one is in the other; name another output",
-            dst.display()
-        )));
+/// The dtype of a tensor in the output.
+fn target(tensor: &Tensor, content: &Content, to: DType) -> DType {
+    match (content, tensor.dtype) {
+        // 8-bit floats without scales are decoded too: few loaders read them, and the cast is exact.
+        (Content::Plain(_), Some(dtype)) if !FP8.contains(&dtype) => dtype,
+        _ => to,
     }
-    Ok(())
 }
 
-/// The path of a file in the folder, whose folders are made.
-fn make(folder: &Path, name: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    let parent = crate::source::parent(&path);
-    fs::create_dir_all(&parent).map_err(|e| Error::writing(&e).at_path(&parent))?;
-    Ok(path)
-}
-
-/// A new file.
-fn file(path: &Path) -> Result<std::io::BufWriter<fs::File>> {
-    let file = fs::File::create_new(path).map_err(|e| Error::writing(&e).at_path(path))?;
-    Ok(std::io::BufWriter::with_capacity(1 << 18, file))
+/// The metadata of a header without what describes quantization: the layers of ComfyUI, the classes of torchao.
+fn plain_metadata(metadata: &[(String, String)]) -> Vec<(String, String)> {
+    let is_class = |text: &str| {
+        let value: Option<Value> = serde_json::from_str(text).ok();
+        value.is_some_and(|value| value.get("_type").is_some())
+    };
+    let kept =
+        |(key, text): &&(String, String)| key != COMFY_METADATA && key != "tensor_names" && !is_class(text);
+    metadata.iter().filter(kept).cloned().collect()
 }

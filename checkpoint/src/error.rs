@@ -24,6 +24,16 @@ pub(crate) fn unsupported(what: impl Into<String>) -> Error {
     Error::Unsupported(detail(what))
 }
 
+/// A file that a program wrote is damaged; `remedy` says what to do.
+pub(crate) fn damaged(what: impl Into<String>, remedy: &str) -> Error {
+    Error::Format(Detail { remedy: Remedy::Text(remedy.to_owned()), ..detail(what) })
+}
+
+/// A file is valid, and this crate does not read it; `remedy` says what to do.
+pub(crate) fn refused(what: impl Into<String>, remedy: &str) -> Error {
+    Error::Unsupported(Detail { remedy: Remedy::Text(remedy.to_owned()), ..detail(what) })
+}
+
 /// The request does not fit the checkpoint.
 pub(crate) fn request(what: impl Into<String>) -> Error {
     Error::Request(detail(what))

@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use crate::{
     error::{invalid, unsupported},
-    source::{Elements, Stored},
+    source::{Elements, Stored, Via},
 };
 
 /// The first bytes of a file.
@@ -206,6 +206,6 @@ impl Reader {
             _ => None,
         };
         let bytes = bytes.ok_or_else(|| at(invalid(format!("the shape {shape:?} does not fit the type"))))?;
-        Ok(Stored { name, elements, shape, file: 0, start, bytes })
+        Ok(Stored { name, elements, shape, file: 0, start, bytes, via: Via::File })
     }
 }

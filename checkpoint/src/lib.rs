@@ -19,11 +19,13 @@
 //!
 //! # The source
 //!
-//! `source` lists the tensors of a folder, `gguf` those of a GGUF file. A module of `layouts` resolves the tensors of a weight to a `Coding`
+//! `source` lists the tensors of a `folder`: `gguf`, `torch` (with `pickle`) and `npz` read files that are no safetensors, and `spool` holds
+//! tensors that are not in a file as they are. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
-//! `dequantize` writes plain checkpoints, with the `config` that belongs to them, and warns of `doubts`. `check` collects the `faults` of a
-//! checkpoint, and `compare` measures the values of one against those of another.
+//! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
+//! casts. `write` writes what is planned. `check` collects the `faults` of a checkpoint, and
+//! `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
 
@@ -37,20 +39,29 @@ mod checkpoint;
 mod coding;
 mod compare;
 mod config;
+mod convert;
 mod decode;
 mod dequantize;
 mod doubts;
 mod error;
 mod fast;
 mod faults;
+mod folder;
 mod gguf;
 mod layouts;
+mod npz;
+mod pickle;
 mod source;
+mod spool;
+mod torch;
 mod unpack;
 mod values;
+mod write;
 
 pub use check::{Checked, Finding, Kind, Loader, Severity, check};
 pub use checkpoint::{Checkpoint, Tensor};
 pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
-pub use dequantize::{Callbacks, Options, Report, Step, dequantize};
+pub use convert::{ConvertOptions, ConvertReport, convert};
+pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use write::{Callbacks, Loss, Step};

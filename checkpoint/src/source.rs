@@ -4,10 +4,10 @@
 //! folder, except one link into the blob store of a hub cache.
 
 use std::{
-    collections::{HashMap, HashSet},
+    collections::HashMap,
     fs::{self, File},
     io::{Read, Seek, SeekFrom},
-    path::{Component, Path, PathBuf},
+    path::{Path, PathBuf},
 };
 
 use lanecast::{DType, gguf::BlockFormat};
@@ -17,16 +17,21 @@ use serde_json::Value;
 use crate::{
     error::{At, invalid, unsupported},
     faults::Faults,
+    folder::{file_name, json, list, numbered, safetensors, unindexed},
     gguf,
+    npz::Archives,
+    spool::{Spool, SpoolReader},
+    torch,
 };
+
+pub(crate) use crate::folder::{parent, resolve};
 
 /// The name of the index of a checkpoint of several files.
 pub(crate) const INDEX: &str = "model.safetensors.index.json";
+/// The name of the index of a checkpoint of several files of PyTorch.
+const TORCH_INDEX: &str = "pytorch_model.bin.index.json";
 /// The name of a checkpoint of one file.
 pub(crate) const SINGLE: &str = "model.safetensors";
-
-/// The most bytes of JSON that are read. An index has about a hundred bytes for each tensor.
-const LONGEST_JSON: u64 = 1 << 28;
 
 /// Folders that are no part of a model.
 pub(crate) const SKIPPED: &[&str] = &[".git", ".cache"];
@@ -44,6 +49,17 @@ pub(crate) enum Elements {
     Unknown(u32),
 }
 
+/// How a file stores the elements of a tensor.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Via {
+    /// One after the other in C order, little-endian, from the first byte on.
+    File,
+    /// So many elements apart along each axis.
+    Strides(Vec<usize>),
+    /// In this array of an archive.
+    Member(usize),
+}
+
 /// A tensor as a file stores it.
 #[derive(Clone, Debug)]
 pub(crate) struct Stored {
@@ -54,7 +70,9 @@ pub(crate) struct Stored {
     pub(crate) file: usize,
     /// Its first byte in the file.
     pub(crate) start: u64,
+    /// The bytes of its elements.
     pub(crate) bytes: usize,
+    pub(crate) via: Via,
 }
 
 impl Stored {
@@ -118,6 +136,8 @@ pub(crate) struct Source {
     /// The metadata of a GGUF file.
     pub(crate) gguf: Option<serde_json::Map<String, Value>>,
     pub(crate) warnings: Vec<String>,
+    pub(crate) archives: Archives,
+    pub(crate) spool: Spool,
 }
 
 impl Source {
@@ -127,7 +147,7 @@ impl Source {
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
         // The configuration of another checkpoint says nothing about a GGUF file.
-        let is_gguf = !is_folder && is_gguf(path)?;
+        let is_gguf = !is_folder && head(path)?.starts_with(gguf::MAGIC);
         let mut json_beside = |name: &str| match is_gguf {
             true => Ok(None),
             false => faults.value(json(&folder, name)).map(Option::flatten),
@@ -143,6 +163,8 @@ impl Source {
             quantize_config: json_beside("quantize_config.json")?,
             gguf: None,
             warnings: Vec::new(),
+            archives: Archives::new(),
+            spool: Spool::default(),
             folder,
         };
         if is_gguf {
@@ -150,18 +172,28 @@ impl Source {
             faults.value(opened)?;
         } else if !is_folder {
             let name = file_name(path);
-            if let Some((.., count)) = numbered(&name).filter(|(.., count)| *count > 1) {
-                let what = format!("{}: only this file of {count} is read", path.display());
+            if let Some(of) = numbered(&name).filter(|of| of.count > 1) {
+                let what = format!("{}: only this file of {} is read", path.display(), of.count);
                 source.warnings.push(what);
             }
-            source.add_safetensors(Ok(path.to_owned()), name, faults)?;
+            source.add_file(Ok(path.to_owned()), name, faults)?;
         } else if let Some(index) = faults.value(json(path, INDEX))?.flatten() {
             let opened = source.open_index(index, faults);
             faults.value(opened)?;
         } else {
-            let names = unindexed(path, faults);
-            for name in faults.value(names)?.into_iter().flatten() {
-                source.add_safetensors(resolve(&source.folder, &name), name, faults)?;
+            let files = list(path)?;
+            let torch = match files.iter().any(|name| name.ends_with(".safetensors")) {
+                true => None,
+                false => faults.value(json(path, TORCH_INDEX))?.flatten(),
+            };
+            if let Some(index) = torch {
+                let opened = source.open_index(index, faults);
+                faults.value(opened)?;
+            } else {
+                let names = unindexed(path, &files, faults);
+                for name in faults.value(names)?.into_iter().flatten() {
+                    source.add_file(resolve(&source.folder, &name), name, faults)?;
+                }
             }
         }
         if is_folder {
@@ -226,7 +258,7 @@ impl Source {
         shards.dedup();
         for shard in &shards {
             let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path));
-            self.add_safetensors(path, (*shard).to_owned(), faults)?;
+            self.add_file(path, (*shard).to_owned(), faults)?;
         }
         for (tensor, shard) in map {
             // A shard that was not opened is a fault already.
@@ -257,9 +289,9 @@ impl Source {
         Ok(())
     }
 
-    /// Adds the tensors of a file, if it could be found.
-    fn add_safetensors(&mut self, path: Result<PathBuf>, name: String, faults: &mut Faults) -> Result<()> {
-        let read = path.and_then(|path| self.read_safetensors(path, name));
+    /// Adds a file of any kind but GGUF, if it could be found.
+    fn add_file(&mut self, path: Result<PathBuf>, name: String, faults: &mut Faults) -> Result<()> {
+        let read = path.and_then(|path| self.read_file(path, name));
         for tensor in faults.value(read)?.into_iter().flatten() {
             let added = tensor.and_then(|tensor| self.add(tensor));
             faults.value(added)?;
@@ -267,14 +299,28 @@ impl Source {
         Ok(())
     }
 
-    /// Adds a file, and returns its tensors.
-    fn read_safetensors(&mut self, path: PathBuf, name: String) -> Result<Vec<Result<Stored>>> {
-        let opened = TensorFile::open(&path)?;
-        if opened.format().name() != "safetensors" {
-            return Err(
-                unsupported("a checkpoint is a folder or a .safetensors or .gguf file").at_path(&path)
-            );
+    /// Adds a file of any kind but GGUF, and returns its tensors.
+    fn read_file(&mut self, path: PathBuf, name: String) -> Result<Vec<Result<Stored>>> {
+        if torch::may_be(&head(&path)?)
+            && let Some(read) = torch::read(&path)?
+        {
+            let file = self.files.len();
+            self.warnings.extend(read.warnings.iter().map(|what| format!("{}: {what}", path.display())));
+            self.files.push(TensorsFile { path, name, metadata: Vec::new() });
+            return Ok(read.tensors.into_iter().map(|tensor| Ok(Stored { file, ..tensor })).collect());
         }
+        let opened = TensorFile::open(&path)?;
+        match opened.format().name() {
+            "safetensors" => Ok(self.read_safetensors(path, name, &opened)),
+            "npz" => Ok(self.read_npz(path, name, opened)),
+            _ => {
+                let what = "a checkpoint is a folder, or a .safetensors, .gguf, .npz or PyTorch file";
+                Err(unsupported(what).at_path(&path))
+            }
+        }
+    }
+
+    fn read_safetensors(&mut self, path: PathBuf, name: String, opened: &TensorFile) -> Vec<Result<Stored>> {
         let file = self.files.len();
         self.files.push(TensorsFile { path, name, metadata: opened.metadata().to_vec() });
         let stored = |tensor: &TensorInfo| {
@@ -287,9 +333,10 @@ impl Source {
                 return Err(place(unsupported("the tensor is larger than memory could hold")));
             };
             let elements = Elements::Plain(dtype);
-            Ok(Stored { name: tensor.name.clone(), elements, shape, file, start: range.start, bytes })
+            let (name, start) = (tensor.name.clone(), range.start);
+            Ok(Stored { name, elements, shape, file, start, bytes, via: Via::File })
         };
-        Ok(opened.tensors().iter().map(stored).collect())
+        opened.tensors().iter().map(stored).collect()
     }
 
     fn add(&mut self, tensor: Stored) -> Result<()> {
@@ -312,8 +359,16 @@ impl Source {
         file.read_exact(bytes).map_err(|e| Error::reading(&e).tensor(self, tensor))
     }
 
-    /// The file of a tensor, at byte `first` of the tensor.
-    pub(crate) fn reader(&self, tensor: &Stored, first: usize) -> Result<File> {
+    /// A reader of the bytes of a tensor, from `first` on.
+    pub(crate) fn reader(&self, tensor: &Stored, first: usize) -> Result<Box<dyn Read + Send>> {
+        Ok(match tensor.via {
+            Via::File => Box::new(self.file(tensor, first)?),
+            _ => Box::new(SpoolReader::new(self.spooled(tensor)?, first as u64)),
+        })
+    }
+
+    /// The file of a tensor, so many bytes behind the first byte of its elements.
+    pub(crate) fn file(&self, tensor: &Stored, first: usize) -> Result<File> {
         let place = |e: Error| e.tensor(self, tensor);
         let path = &self.files[tensor.file].path;
         let mut file = File::open(path).map_err(|e| place(Error::system("cannot open", &e)))?;
@@ -330,16 +385,16 @@ impl Source {
     }
 }
 
-fn file_name(path: &Path) -> String {
-    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
-}
-
-/// Whether a file begins as GGUF files do.
-fn is_gguf(path: &Path) -> Result<bool> {
+/// The first 8 bytes of a file.
+fn head(path: &Path) -> Result<Vec<u8>> {
     let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(path);
-    let mut magic = Vec::new();
-    File::open(path).map_err(failed)?.take(4).read_to_end(&mut magic).map_err(failed)?;
-    Ok(magic == gguf::MAGIC)
+    // Opening a pipe would wait for its other end.
+    if !fs::metadata(path).map_err(failed)?.is_file() {
+        return Err(unsupported("not a regular file").at_path(path));
+    }
+    let mut head = Vec::new();
+    File::open(path).map_err(failed)?.take(8).read_to_end(&mut head).map_err(failed)?;
+    Ok(head)
 }
 
 /// Whether the axes of a tensor, an empty one's zeros taken as 1, are so small that no size that derives from them overflows: an element has
@@ -347,117 +402,4 @@ fn is_gguf(path: &Path) -> Result<bool> {
 pub(crate) fn is_addressable(shape: &[usize]) -> bool {
     let n = shape.iter().try_fold(1_usize, |n, axis| n.checked_mul((*axis).max(1)));
     n.is_some_and(|n| n <= isize::MAX as usize / 256)
-}
-
-/// The folder of a file.
-pub(crate) fn parent(path: &Path) -> PathBuf {
-    match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent.to_owned(),
-        _ => PathBuf::from("."),
-    }
-}
-
-/// Adds the `.safetensors` files of a folder and its subfolders, by their paths in `root`. `inner` is the path of the folder, with a slash at
-/// the end.
-fn safetensors(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> {
-    let folder = root.join(inner);
-    let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(&folder);
-    for entry in fs::read_dir(&folder).map_err(failed)? {
-        let entry = entry.map_err(failed)?;
-        let Ok(name) = entry.file_name().into_string() else { continue };
-        let path = format!("{inner}{name}");
-        // Links to folders are not followed.
-        if entry.file_type().map_err(failed)?.is_dir() {
-            if !SKIPPED.contains(&&*name) {
-                // The files of the checkpoint are not in a subfolder that cannot be listed.
-                let _ = safetensors(root, &format!("{path}/"), names);
-            }
-        } else if name.to_ascii_lowercase().ends_with(".safetensors") {
-            names.push(path);
-        }
-    }
-    Ok(())
-}
-
-/// The files of a folder without an index.
-fn unindexed(folder: &Path, faults: &mut Faults) -> Result<Vec<String>> {
-    let mut names = Vec::new();
-    safetensors(folder, "", &mut names)?;
-    names.retain(|name| !name.contains('/') && name.ends_with(".safetensors"));
-    if names.iter().any(|name| name == SINGLE) {
-        return Ok(vec![SINGLE.to_owned()]);
-    }
-    names.sort();
-    if names.is_empty() {
-        return Err(invalid("the folder has no .safetensors files").at_path(folder));
-    }
-    let mut known = HashSet::new();
-    for name in &names {
-        let Some((stem, width, of, count)) = numbered(name) else { continue };
-        let part = |i: usize| format!("{stem}-{i:0width$}-of-{of}.safetensors");
-        // One fault for all files of a stem.
-        if known.insert((stem, of))
-            && let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part))
-        {
-            let what = format!("the folder has \"{name}\", one of {count} files, and not \"{missing}\"");
-            faults.add(invalid(what).at_path(folder))?;
-        }
-    }
-    Ok(names)
-}
-
-/// The parts of the name of one of several files, `model-00001-of-00003.safetensors`: the stem, the digits of the number of the file, and the
-/// count as text and number.
-fn numbered(name: &str) -> Option<(&str, usize, &str, usize)> {
-    let (rest, of) = name.strip_suffix(".safetensors")?.rsplit_once("-of-")?;
-    let (stem, number) = rest.rsplit_once('-')?;
-    let digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (digits(number) && digits(of)).then_some((stem, number.len(), of, of.parse().ok()?))
-}
-
-/// The path of a file that the checkpoint in `folder` names: inside the folder, or one link into the blob store of a hub cache.
-pub(crate) fn resolve(folder: &Path, name: &str) -> Result<PathBuf> {
-    let path = folder.join(name);
-    let leaves = || invalid("the path leads out of the folder of the checkpoint").at(format!("\"{name}\""));
-    let mut parts = Path::new(name).components().peekable();
-    if parts.peek().is_none() || !parts.all(|part| matches!(part, Component::Normal(_))) {
-        return Err(leaves());
-    }
-    let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(&path);
-    let root = fs::canonicalize(folder).map_err(failed)?;
-    let real = fs::canonicalize(&path).map_err(failed)?;
-    if !real.starts_with(&root) && !blobs(&root).is_some_and(|blobs| real.starts_with(blobs)) {
-        return Err(leaves());
-    }
-    if let Ok(target) = fs::read_link(&path)
-        && parent(&path).join(target).is_symlink()
-    {
-        return Err(invalid("the path is a link to a link").at_path(&path));
-    }
-    Ok(path)
-}
-
-/// The blob store of the hub cache that has the snapshot `root`: `models--a--b/blobs` for `models--a--b/snapshots/REVISION`.
-fn blobs(root: &Path) -> Option<PathBuf> {
-    let snapshots =
-        root.parent().filter(|parent| parent.file_name().is_some_and(|name| name == "snapshots"))?;
-    fs::canonicalize(snapshots.parent()?.join("blobs")).ok()
-}
-
-/// A JSON file of the folder, if it has one.
-fn json(folder: &Path, name: &str) -> Result<Option<Json>> {
-    let path = folder.join(name);
-    if !path.exists() && !path.is_symlink() {
-        return Ok(None);
-    }
-    let path = resolve(folder, name)?;
-    let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(&path);
-    let mut text = String::new();
-    let file = File::open(&path).map_err(failed)?;
-    if file.metadata().map_err(failed)?.len() > LONGEST_JSON {
-        return Err(unsupported(format!("the file has more than {LONGEST_JSON} bytes")).at_path(&path));
-    }
-    (&file).take(LONGEST_JSON).read_to_string(&mut text).map_err(failed)?;
-    let value = serde_json::from_str(&text).map_err(|e| invalid(format!("bad JSON, {e}")).at_path(&path))?;
-    Ok(Some(Json { path, text, value }))
 }

@@ -3,7 +3,7 @@
 use std::{fs, path::Path};
 
 use lanecast::DType::{BFloat16, Float32};
-use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
+use lanecast_checkpoint::{Callbacks, Checkpoint, ConvertOptions, Options, convert, dequantize};
 
 fn text(text: &str) -> Vec<u8> {
     [&(text.len() as u64).to_le_bytes()[..], text.as_bytes()].concat()
@@ -158,4 +158,29 @@ fn files_of_gguf_are_alone() {
     let error = dequantize(&path, &out, &Options::to(BFloat16), Callbacks::default()).expect_err("a folder");
     assert!(error.to_string().contains("must not end with .safetensors"), "{error}");
     assert!(!out.exists());
+}
+
+#[test]
+fn a_file_of_plain_floats_is_cast_to_safetensors() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| folder.path().join(name);
+    // 1, 2, -1 and 0.5 in float16, and a norm in float32.
+    let halves = [0x3C00_u16, 0x4000, 0xBC00, 0x3800].map(u16::to_le_bytes).concat();
+    let tensors: [(&str, &[u64], u32, Vec<u8>); 2] =
+        [("a.weight", &[2, 2], 1, halves), ("a_norm.weight", &[1], 0, floats(&[0.1]))];
+    fs::write(at("m.gguf"), file(1, &tensors)).expect("a file");
+    let options = ConvertOptions { verify: true, ..ConvertOptions::to(BFloat16) };
+    let report = convert(&at("m.gguf"), &at("out"), &options, Callbacks::default()).expect("a report");
+    assert_eq!((report.tensors_cast, report.float32_kept, report.tensors_verified), (1, 1, Some(2)));
+    assert_eq!(report.files, ["model.safetensors", "gguf_metadata.json"]);
+    assert!(report.warnings[0].contains("GGUF"), "{:?}", report.warnings);
+    let checkpoint = Checkpoint::open(&at("out")).expect("a checkpoint");
+    let weight = checkpoint.find("a.weight").expect("a weight");
+    assert_eq!((&weight.shape[..], weight.dtype), (&[2, 2][..], Some(BFloat16)));
+    let mut values = [0.0_f32; 4];
+    checkpoint.read("a.weight", &mut values).expect("values");
+    assert_eq!(values, [1.0, 2.0, -1.0, 0.5]);
+    let mut norm = [0.0_f32];
+    checkpoint.read("a_norm.weight", &mut norm).expect("values");
+    assert_eq!(norm, [0.1]);
 }

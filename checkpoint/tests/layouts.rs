@@ -322,3 +322,120 @@ fn tensors_alone_tell_most_layouts() {
         assert!(with == decode(), "{name}");
     }
 }
+
+/// Rules for modules give them other bits and groups, or say that they are not quantized. Rules that contradict each other are refused.
+#[test]
+fn gptq_has_rules_for_modules() {
+    let config = |rules: &str| {
+        format!(
+            r#"{{"quantization_config":{{"quant_method":"gptq","bits":4,"group_size":-1,"dynamic":{{{rules}}}}}}}"#
+        )
+    };
+    let tensors: [Tensor<'_>; 6] = [
+        ("m.up.qweight", Int32, &[2, 4], vec![1; 32]),
+        ("m.up.qzeros", Int32, &[2, 1], vec![1; 8]),
+        ("m.up.scales", Float32, &[2, 4], f32s([0.5; 8].into_iter())),
+        ("m.down.qweight", Int32, &[1, 8], vec![0x33; 32]),
+        ("m.down.qzeros", Int32, &[1, 1], vec![0; 4]),
+        ("m.down.scales", Float32, &[1, 8], f32s([2.0; 8].into_iter())),
+    ];
+    let open = |rules: &str| {
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("config.json"), config(rules)).expect("a file");
+        write(&folder.path().join("model.safetensors"), &tensors);
+        Checkpoint::open(folder.path()).map(|checkpoint| {
+            let read = |name: &str| {
+                let mut values = vec![0.0; checkpoint.find(name).expect("a weight").elements()];
+                checkpoint.read(name, &mut values).map(|()| values)
+            };
+            (read("m.up.weight").expect("values"), read("m.down.weight").expect("values"))
+        })
+    };
+    // Zero points are stored less one: 1 - 2 and 3 - 1.
+    let want = (vec![-0.5; 32], vec![4.0; 64]);
+    for rules in [
+        r#""+:.*up$":{"bits":8,"group_size":4}"#,
+        r#"".*\\.up":{"bits":8,"group_size":4},"m.up":{"bits":8,"group_size":4},"-:lm_head":{}"#,
+    ] {
+        assert_eq!(open(rules).unwrap_or_else(|e| panic!("{e}")), want, "{rules}");
+    }
+    let says = |rules: &str, parts: &[&str]| {
+        let error = folder_error(&config(rules), &tensors);
+        assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    };
+    says(r#""-:m.down":{}"#, &["\"m.down\" is not quantized", "m.down.qweight"]);
+    says(r#""-:m.up":{},"m.down":{}"#, &["\"m.up\" is not quantized", "dynamic", "m.up.qweight"]);
+    says(r#""m.up":{"bits":8,"group_size":4},".*up":{"bits":2}"#, &["\"m.up\"", "\".*up\"", "differ"]);
+    says(r#""m":{"bits":7}"#, &["config.json", "7 bits"]);
+    says(r#""(?!x)":{"bits":8}"#, &["config.json", "(?!x)", "not understood"]);
+}
+
+/// The error of opening a checkpoint, or of decoding its tensors.
+fn folder_error(config: &str, tensors: &[Tensor<'_>]) -> String {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("config.json"), config).expect("a file");
+    write(&folder.path().join("model.safetensors"), tensors);
+    let opened = Checkpoint::open(folder.path());
+    let decode = |of: Checkpoint| {
+        of.tensors().iter().find_map(|tensor| of.decode(&tensor.name, Float32, &mut |_| Ok(())).err())
+    };
+    opened.map_or_else(Some, decode).expect("an error").to_string()
+}
+
+/// Stacked experts of ModelOpt have no `weight` in their names, and one scale for all or for each.
+#[test]
+fn stacked_experts_of_fp8_have_one_scale_or_one_each() {
+    let config = |algo: &str| {
+        format!(
+            r#"{{"quantization_config":{{"quant_method":"modelopt","quant_algo":"{algo}","ignore":["*router*"]}}}}"#
+        )
+    };
+    let codes: Tensor<'_> = ("m.experts.up", Float8E4M3FN, &[2, 3, 4], vec![0x38; 24]);
+    let inputs: Tensor<'_> = ("m.experts.up_input_scale", Float32, &[], f32s([1.0].into_iter()));
+    let read = |shape: &[u64], scales: &[f32]| {
+        let scale: Tensor<'_> = ("m.experts.up_weight_scale", Float32, shape, f32s(scales.iter().copied()));
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("config.json"), config("FP8")).expect("a file");
+        write(&folder.path().join("model.safetensors"), &[codes.clone(), inputs.clone(), scale]);
+        let checkpoint = Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((checkpoint.tensors().len(), &checkpoint.tensors()[0].shape[..]), (1, &[2, 3, 4][..]));
+        let mut values = vec![0.0; 24];
+        checkpoint.read("m.experts.up", &mut values).unwrap_or_else(|e| panic!("{e}"));
+        values
+    };
+    same(&read(&[], &[2.0]), |_| 2.0);
+    same(&read(&[2, 1, 1], &[2.0, 8.0]), |i| if i < 12 { 2.0 } else { 8.0 });
+    let scale: Tensor<'_> = ("m.experts.up_weight_scale", Float8E4M3FN, &[2, 3, 1], vec![0x38; 6]);
+    let packed: Tensor<'_> = ("m.experts.up", UInt8, &[2, 3, 8], vec![0; 48]);
+    let error = folder_error(&config("NVFP4"), &[packed, scale.clone()]);
+    assert!(
+        error.contains("stacked experts") && error.contains("NVFP4") && error.contains("m.experts.up"),
+        "{error}"
+    );
+    let other: Tensor<'_> = ("m.experts.up_weight_scale", Float32, &[3], f32s([1.0; 3].into_iter()));
+    let error = folder_error(&config("FP8"), &[codes.clone(), other]);
+    assert!(error.contains("m.experts.up_weight_scale") && error.contains("[3]"), "{error}");
+}
+
+#[test]
+fn experts_of_another_dtype_than_declared_are_a_warning() {
+    let warnings = |declared: &str| {
+        let config = format!(
+            r#"{{"expert_dtype":"{declared}","quantization_config":{{"quant_method":"fp8","weight_block_size":[128,128]}}}}"#
+        );
+        let folder = tempfile::tempdir().expect("a folder");
+        fs::write(folder.path().join("config.json"), config).expect("a file");
+        let codes: Tensor<'_> = ("m.experts.0.w1.weight", Int8, &[1, 16], vec![0x22; 16]);
+        let scale: Tensor<'_> = ("m.experts.0.w1.scale", Float8E8M0FNU, &[1, 1], vec![127]);
+        write(&folder.path().join("model.safetensors"), &[codes, scale]);
+        Checkpoint::open(folder.path()).unwrap_or_else(|e| panic!("{e}")).warnings().to_vec()
+    };
+    assert!(warnings("fp4").is_empty());
+    let [warning] = &warnings("fp8")[..] else { panic!("one warning") };
+    assert!(
+        warning.contains("config.json")
+            && warning.contains("\"fp8\"")
+            && warning.contains("m.experts.0.w1.weight"),
+        "{warning}"
+    );
+}

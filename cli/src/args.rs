@@ -2,6 +2,7 @@
 //! command lines.
 
 mod check;
+mod convert;
 mod dequantize;
 mod diff;
 mod scaled;
@@ -9,6 +10,7 @@ pub mod values;
 mod writing;
 
 pub use check::Check;
+pub use convert::Convert;
 pub use dequantize::Dequantize;
 pub use diff::{Diff, Limit};
 pub use scaled::{Scale, Unscale};
@@ -62,6 +64,8 @@ pub enum Command {
     Scale(Scale),
     /// Turn codes and scales back into floats
     Unscale(Unscale),
+    /// Cast the tensors of a whole checkpoint: shards, index and configuration
+    Convert(Convert),
     /// Decode the weights of a quantized checkpoint, and write a plain one
     Dequantize(Dequantize),
     /// Check a checkpoint, and whether a loader reads it

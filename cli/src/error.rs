@@ -173,6 +173,10 @@ fn advice(remedy: &Remedy) -> String {
         Remedy::ChooseOthers => {
             "see `lanecast inspect` for names and dtypes, and --from and --include".into()
         }
+        Remedy::Resume => "give --resume to go on with it, or --force to discard it".into(),
+        Remedy::StartAnew => {
+            "give the same source and options, or --force without --resume to discard it".into()
+        }
         Remedy::AllowNan => "give --allow-nan to decode its codes all the same".into(),
         Remedy::AllowLoss => "cast to a dtype that holds it, or with --on-loss ignore".into(),
         Remedy::Scale => "`lanecast scale` keeps small values; or allow more with --max-underflow".into(),

@@ -82,6 +82,12 @@ pub const SCALE: &str = "
 /// The examples of `unscale`.
 pub const UNSCALE: &str = "
   lanecast unscale --scheme mx --to f32 --shape 4 --data c --scales e out.bin";
+/// The examples of `convert`.
+pub const CONVERT: &str = "
+  lanecast convert model model-bf16 --to bfloat16
+  lanecast convert model model-fp16 --to f16 --map '*norm*=f32' --resume
+  lanecast convert model cut --to bfloat16 --max-shard-size 5GB --verify
+  lanecast convert model.safetensors small.safetensors --to bfloat16";
 /// The examples of `dequantize`.
 pub const DEQUANTIZE: &str = "
   lanecast dequantize model-fp8 model-bf16 --to bfloat16
@@ -285,11 +291,50 @@ Bare elements and .npy files do not say their scheme: give --scheme, --shape,
 --from and --source as they were scaled. Only the sizes are checked, and the
 dtypes of .npy files; the codes of two schemes may have the same size.";
 
+/// The notes of `convert`.
+pub const CONVERT_NOTES: &str = "\
+SRC is a folder with model.safetensors or an index and its shards, a .safetensors
+file, or a .gguf file without quantized blocks. Every float is rounded once to
+--to. These tensors keep their dtypes, unless --map names them:
+
+  integers, bools and complex numbers
+  float32 tensors of a checkpoint whose weights mostly have another dtype
+  float32 tensors that models need so: A_log, router, gate,
+    e_score_correction_bias
+
+A checkpoint whose weights are codes with scales is refused: `lanecast dequantize`
+decodes it. A warning names tensors whose values all became zero, or left the
+range of the dtype.
+
+Shards keep their names and tensors. --max-shard-size divides the tensors again,
+in their order, into model-00001-of-0000N.safetensors; one with more bytes gets
+its own file. The index gets the new names and total_size, and keeps all else. In
+config.json dtype and torch_dtype change, at every level; all else in it stays.
+Files that are no weights are copied.
+
+The work is done in the folder DST.lanecast-partial, which is renamed at the end.
+A signal, an error or a kill leaves it if a part of the output is on the disk:
+--resume goes on from there, and the result has the same bytes as that of one run.
+It is refused if the source, its dates or the options have changed, or while
+another run writes the same output. --force discards what is unfinished, and
+replaces DST with all that is in it.
+
+--verify reads the output before it gets its name, and casts the source a second
+time, by other code. The first difference is an error that names the tensor.
+
+The object of --json has the dtype, the numbers of tensors cast, copied, kept as
+float32 and verified (null without --verify), the bytes read, written and resumed,
+the files, the losses of each tensor that has any, and the warnings.";
+
 /// The notes of `dequantize`.
 pub const DEQUANTIZE_NOTES: &str = "\
-SRC is a folder with model.safetensors or an index and its shards, a .safetensors
-file, or a .gguf file. Its layout follows from config.json and the tensors, which
-must agree:
+SRC is a folder with model.safetensors or an index and its shards, or a file:
+.safetensors, .gguf, .npz, or one that torch.save wrote (.bin, .pt, .pth). A folder
+without .safetensors files may have pytorch_model.bin, its index and shards, or one
+file of the others. The pickle of a PyTorch file is read as data, and nothing in it
+is run: a name that a dictionary of tensors does not need is an error.
+
+The layout follows from config.json and the tensors, which must agree:
 
   compressed-tensors: float, int, naive, pack (1 to 8 bits), NVFP4, MXFP4, MXFP6
     and MXFP8, several groups
@@ -298,7 +343,7 @@ must agree:
   ModelOpt: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, MXFP8, MXFP4, NVFP4,
     W4A16_NVFP4, MIXED_PRECISION
   bitsandbytes: nf4, fp4, int8
-  GPTQ (2, 3, 4 and 8 bits, gptq and gptq_v2), AWQ (gemm)
+  GPTQ (2, 3, 4 and 8 bits, gptq and gptq_v2, rules for modules), AWQ (gemm)
   ComfyUI: fp8, scaled fp8, nvfp4, mxfp8, int8_tensorwise
   torchao, MLX, GGUF
 

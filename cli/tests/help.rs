@@ -18,6 +18,7 @@ const COMMANDS: &[&str] = &[
     "onnx-cast",
     "scale",
     "unscale",
+    "convert",
     "dequantize",
     "check",
     "diff",
@@ -60,6 +61,9 @@ fn samples() -> Folder {
     folder.write("packed.npz", &npz(&[("a.npy", &npy("<V2", "(8,)", &floats))], CompressionMethod::Deflated));
     folder.write("model.onnx", &small(8, 17).encode_to_vec());
     folder.write("in.bin", &floats);
+    std::fs::create_dir(folder.at("model")).expect("a folder");
+    folder.write("model/config.json", br#"{"torch_dtype":"float32"}"#);
+    folder.write("model/model.safetensors", &folder.read("model.safetensors"));
     std::fs::create_dir(folder.at("model-fp8")).expect("a folder");
     let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
     folder.write("model-fp8/config.json", config.as_bytes());

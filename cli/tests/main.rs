@@ -8,6 +8,7 @@ mod support;
 mod common;
 
 mod check;
+mod convert;
 mod dequantize;
 mod diff;
 mod explain;

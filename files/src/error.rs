@@ -72,6 +72,10 @@ pub enum Remedy {
     Scale,
     /// Dequantize the checkpoint, or allow the tensors to be cast as they are.
     AllowQuantized,
+    /// Go on with an unfinished output, or discard it.
+    Resume,
+    /// Repeat what an unfinished output was begun with, or discard it.
+    StartAnew,
     /// Allow scales that are NaN or infinite.
     AllowNan,
     /// Say which format the file has.
@@ -107,6 +111,10 @@ impl fmt::Display for Remedy {
             Self::AllowQuantized => {
                 f.write_str("dequantize the checkpoint first, choose other tensors, or set allow_quantized")
             }
+            Self::Resume => f.write_str("set resume to go on with it, or replace to discard it"),
+            Self::StartAnew => f.write_str(
+                "give it the source and the options of that run, or set replace and not resume to discard it",
+            ),
             Self::AllowNan => f.write_str("allow NaN and infinity, to read its codes all the same"),
             Self::Rename { near } => match near.as_slice() {
                 [] => f.write_str("name a tensor of the file"),

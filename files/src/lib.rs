@@ -45,6 +45,7 @@
 #[doc = include_str!("../README.md")]
 struct Readme;
 
+pub mod archive;
 mod error;
 mod extensions;
 mod file;

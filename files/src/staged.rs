@@ -11,13 +11,15 @@ use crate::{
     temporary::{PREFIX, SUFFIX, live},
 };
 
-/// A folder under a temporary name beside its target. If it is dropped before [`commit`](Self::commit), nothing is left of it.
+/// A folder under a temporary name beside its target. If it is dropped before [`commit`](Self::commit), nothing is left of it, unless it was
+/// [adopted](Self::adopt).
 #[derive(Debug)]
 pub struct StagedFolder {
     path: PathBuf,
     target: PathBuf,
     replace: bool,
-    committed: bool,
+    /// Whether the folder stays where it is on drop: it was committed, or belongs to the caller.
+    stays: bool,
 }
 
 impl StagedFolder {
@@ -34,7 +36,19 @@ impl StagedFolder {
         let mut live = live();
         let path = temporary(&parent).map_err(failed)?;
         live.0.insert(path.clone());
-        Ok(Self { path, target: target.to_owned(), replace, committed: false })
+        Ok(Self { path, target: target.to_owned(), replace, stays: false })
+    }
+
+    /// Takes the folder `path`, which is made if it is missing, to give it the name `target`. They are on the same file system. Without a
+    /// commit the folder stays.
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Self::create).
+    pub fn adopt(path: &Path, target: &Path, replace: bool) -> Result<Self> {
+        look_at(target, replace)?;
+        fs::create_dir_all(path).map_err(|e| Error::system("cannot make the folder", &e).at_path(path))?;
+        Ok(Self { path: path.to_owned(), target: target.to_owned(), replace, stays: true })
     }
 
     /// Where to write.
@@ -47,7 +61,7 @@ impl StagedFolder {
     /// # Errors
     ///
     /// [`Error::Exists`] if a folder that may not be replaced appeared meanwhile, [`Error::Io`] if the system fails. Either way the temporary
-    /// folder is removed, and the target is what it was.
+    /// folder is removed, unless it was adopted, and the target is what it was.
     pub fn commit(mut self) -> Result<()> {
         look_at(&self.target, self.replace)?;
         let failed =
@@ -69,7 +83,7 @@ impl StagedFolder {
             return Err(failed(e));
         }
         live.0.remove(&self.path);
-        self.committed = true;
+        self.stays = true;
         match old {
             Some(old) => fs::remove_dir_all(&old)
                 .map_err(|e| Error::system("cannot remove the folder that was replaced", &e).at_path(&old)),
@@ -80,7 +94,7 @@ impl StagedFolder {
 
 impl Drop for StagedFolder {
     fn drop(&mut self) {
-        if !self.committed {
+        if !self.stays {
             let mut live = live();
             live.0.remove(&self.path);
             // There is nobody to report an error to.
@@ -127,6 +141,20 @@ mod tests {
         let staged = StagedFolder::create(target, replace)?;
         fs::write(staged.path().join("new"), "new").unwrap();
         Ok(staged)
+    }
+
+    #[test]
+    fn adopted_folders_stay() {
+        let parent = tempfile::tempdir().unwrap();
+        let (own, target) = (parent.path().join("own"), parent.path().join("target"));
+        let adopt = || StagedFolder::adopt(&own, &target, false);
+        drop(adopt().unwrap());
+        fs::write(own.join("new"), "new").unwrap();
+        drop(adopt().unwrap());
+        assert!(own.join("new").exists());
+        adopt().unwrap().commit().unwrap();
+        assert!(target.join("new").exists() && !own.exists());
+        assert!(matches!(adopt(), Err(Error::Exists(_))));
     }
 
     #[test]

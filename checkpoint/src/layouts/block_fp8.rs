@@ -11,6 +11,7 @@ use super::{Context, FP8, Method, WIDE, Weight};
 use crate::{
     coding::{Codes, Coding, Id, Packing},
     error::invalid,
+    source::Stored,
 };
 
 /// The ends of the names of scales, behind the name of the codes without `weight`.
@@ -22,7 +23,9 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
             tensor.name.ends_with("_scale_inv")
                 || tensor.name.ends_with(".scale") && tensor.dtype() == Some(Float8E8M0FNU)
         });
-        return Ok(found.then(|| Box::new(BlockFp8 { block: None, declared: false }) as Box<dyn Method>));
+        return Ok(found.then(|| {
+            Box::new(BlockFp8 { block: None, declared: false, doubt: doubt(of) }) as Box<dyn Method>
+        }));
     };
     let Some(config) = of.config().filter(|_| ["fp8", "mxfp8"].contains(&&*method)) else { return Ok(None) };
     let block = match config.get("weight_block_size") {
@@ -42,18 +45,47 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
             }
         }
     };
-    Ok(Some(Box::new(BlockFp8 { block, declared: true })))
+    Ok(Some(Box::new(BlockFp8 { block, declared: true, doubt: doubt(of) })))
 }
 
 struct BlockFp8 {
     block: Option<[usize; 2]>,
     /// Whether a configuration declares it, or that there is none.
     declared: bool,
+    /// What is doubtful about the experts.
+    doubt: Option<String>,
+}
+
+/// A warning if `expert_dtype` of the configuration is not what the experts are stored as. The dtypes are believed.
+fn doubt(of: &Context<'_>) -> Option<String> {
+    let config = of.source.config.as_ref()?;
+    let declared = ["", "/text_config", "/quantization_config"]
+        .iter()
+        .find_map(|place| config.value.pointer(&format!("{place}/expert_dtype")).and_then(Value::as_str))?;
+    let is_expert = |tensor: &&Stored| tensor.name.contains(".experts.") && tensor.name.ends_with(".weight");
+    let expert = of.source.tensors.iter().find(is_expert)?;
+    let fits = match declared {
+        "fp8" => expert.dtype().is_some_and(|dtype| FP8.contains(&dtype)),
+        "fp4" => matches!(expert.dtype(), Some(Int8 | UInt8 | Float4E2M1FN)),
+        _ => true,
+    };
+    (!fits).then(|| {
+        format!(
+            "{}: expert_dtype is \"{declared}\", and the tensor \"{}\" is {}; it is read as that",
+            config.path.display(),
+            expert.name,
+            expert.described()
+        )
+    })
 }
 
 impl Method for BlockFp8 {
     fn name(&self) -> &'static str {
         "block fp8"
+    }
+
+    fn warnings(&self) -> Vec<String> {
+        self.doubt.iter().cloned().collect()
     }
 
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {

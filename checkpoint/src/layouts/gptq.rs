@@ -1,8 +1,12 @@
 //! GPTQ: `qweight` [K b/32, N], packed down the columns, `qzeros` [G, N b/32], `scales` [G, N] and `g_idx` [K], the group of each row. The
 //! version `gptq` stores zero points less one, `gptq_v2` as they are.
+//!
+//! `dynamic` in the configuration has rules for modules: a regular expression, and the members that differ. Rules that fit one module must
+//! agree: the order in which programs try them is not that of the JSON.
 
 use lanecast::DType::Int32;
 use lanecast_files::Result;
+use regex_lite::Regex;
 use serde_json::Value;
 
 use super::{Context, Method, WIDE, Weight, number, text};
@@ -19,7 +23,8 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
         let found = of.any(|tensor| tensor.name.ends_with(".qweight"))
             && of.any(|tensor| tensor.name.ends_with(".g_idx"));
         return Ok(found.then(|| {
-            Box::new(Gptq { bits: None, group: None, less_one: true, said: false, ordered: false }) as _
+            let all = Widths { bits: None, group: None, ordered: false };
+            Box::new(Gptq { all, rules: Vec::new(), less_one: true, said: false }) as _
         }));
     };
     let Some(config) = of.config().filter(|_| method == "gptq") else { return Ok(None) };
@@ -34,27 +39,74 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
             ));
         }
     };
-    let bits = number(config, "bits").unwrap_or(4);
-    if !BITS.contains(&bits) {
-        return refused(format!("GPTQ of {bits} bits is not decoded; 2, 3, 4 and 8 bits are"));
+    let all = Widths::new(config, &Widths { bits: Some(4), group: None, ordered: false });
+    let all = all.map_err(|e| e.at_path(of.config_path()))?;
+    let mut rules = Vec::new();
+    for (pattern, members) in config.get("dynamic").and_then(Value::as_object).into_iter().flatten() {
+        let rule = Rule::new(pattern, members, &all);
+        rules.push(rule.map_err(|e| e.at_path(of.config_path()))?);
     }
-    if config.get("dynamic").and_then(|of| of.as_object()).is_some_and(|of| !of.is_empty()) {
-        return refused("GPTQ with other bits for some modules (\"dynamic\") is not decoded".to_owned());
+    Ok(Some(Box::new(Gptq { all, rules, less_one, said: true })))
+}
+
+/// How the codes of a module are made.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Widths {
+    bits: Option<usize>,
+    /// Rows of a group; all if there is no number.
+    group: Option<usize>,
+    /// Whether rows are in groups of any order, which a tensor must list.
+    ordered: bool,
+}
+
+impl Widths {
+    /// The members of an object, and those of `others` where it has none.
+    fn new(of: &Value, others: &Self) -> Result<Self> {
+        let bits = number(of, "bits").or(others.bits);
+        if let Some(bits) = bits.filter(|bits| !BITS.contains(bits)) {
+            let what = format!("GPTQ of {bits} bits is not decoded; 2, 3, 4 and 8 bits are");
+            return Err(unsupported(what));
+        }
+        // -1 is all rows.
+        let group = if of.get("group_size").is_some() { number(of, "group_size") } else { others.group };
+        let ordered = of.get("desc_act").map_or(others.ordered, |ordered| ordered == &Value::Bool(true));
+        Ok(Self { bits, group, ordered })
     }
-    // -1 is all rows.
-    let group = number(config, "group_size");
-    let ordered = config.get("desc_act") == Some(&Value::Bool(true));
-    Ok(Some(Box::new(Gptq { bits: Some(bits), group, less_one, said: true, ordered })))
+}
+
+/// A rule for modules whose names a pattern matches from the start.
+struct Rule {
+    pattern: String,
+    regex: Regex,
+    /// `None` if the modules are not quantized.
+    widths: Option<Widths>,
+}
+
+impl Rule {
+    /// The rule of a pattern, which begins with `-:` if its modules are not quantized, and with `+:` or nothing otherwise.
+    fn new(pattern: &str, members: &Value, all: &Widths) -> Result<Self> {
+        let (text, quantized) = match pattern.strip_prefix("-:") {
+            Some(text) => (text, false),
+            None => (pattern.strip_prefix("+:").unwrap_or(pattern), true),
+        };
+        let regex = Regex::new(&format!("^(?:{text})")).map_err(|e| {
+            unsupported(format!("the pattern \"{pattern}\" of \"dynamic\" is not understood, {e}"))
+        })?;
+        let widths = match quantized {
+            true => Some(Widths::new(members, all)?),
+            false => None,
+        };
+        Ok(Self { pattern: pattern.to_owned(), regex, widths })
+    }
 }
 
 struct Gptq {
-    bits: Option<usize>,
-    group: Option<usize>,
+    /// How the codes of modules without a rule are made.
+    all: Widths,
+    rules: Vec<Rule>,
     less_one: bool,
     /// Whether the configuration says whether zero points are stored less one.
     said: bool,
-    /// Whether the configuration says that rows are in groups of any order, which a tensor must list.
-    ordered: bool,
 }
 
 impl Method for Gptq {
@@ -70,15 +122,29 @@ impl Method for Gptq {
         let Some(module) = of.tensor(codes).name.strip_suffix(".qweight") else { return Ok(None) };
         let scales = of.need(&format!("{module}.scales"), codes)?;
         let zeros = of.need(&format!("{module}.qzeros"), codes)?;
+        let mut rules = self.rules.iter().filter(|rule| rule.regex.is_match(module));
+        let rule = rules.next();
+        if let (Some(one), Some(other)) =
+            (rule, rules.find(|other| rule.is_some_and(|one| one.widths != other.widths)))
+        {
+            let what = format!(
+                "the rules \"{}\" and \"{}\" of \"dynamic\" both fit \"{module}\", and differ",
+                one.pattern, other.pattern
+            );
+            return Err(of.refused(codes, what));
+        }
+        let Some(widths) = rule.map_or(Some(self.all), |rule| rule.widths) else {
+            return Err(of.disagree(codes, format!("that \"{module}\" is not quantized (\"dynamic\")")));
+        };
         let g_idx = format!("{module}.g_idx");
-        let g_idx = if self.ordered { Some(of.need(&g_idx, codes)?) } else { of.find(&g_idx) };
+        let g_idx = if widths.ordered { Some(of.need(&g_idx, codes)?) } else { of.find(&g_idx) };
         for id in [codes, zeros].into_iter().chain(g_idx) {
             of.expect(id, &[Int32])?;
         }
         of.expect(scales, WIDE)?;
         let [words, n] = of.matrix(codes)?;
         let rows = g_idx.map(|id| of.tensor(id).len());
-        let bits = match (self.bits, rows) {
+        let bits = match (widths.bits, rows) {
             (Some(bits), _) => bits,
             (None, Some(k)) if k > 0 => words * 32 / k,
             _ => {
@@ -93,9 +159,9 @@ impl Method for Gptq {
         }
         let shape = [k, n];
         let groups = of.matrix(scales)?[0].max(1);
-        let block = match (self.group, g_idx) {
+        let block = match (widths.group, g_idx) {
             (Some(group), _) => group,
-            (None, _) if self.bits.is_some() => k,
+            (None, _) if widths.bits.is_some() => k,
             (None, _) => k.div_ceil(groups),
         };
         let zero_pitch = 4 * (n * bits).div_ceil(32);

@@ -1,4 +1,7 @@
 //! ModelOpt: one `quant_algo` for all modules, or one for each. Scales multiply.
+//!
+//! Stacked experts are `X` [E, in, out], not `X.weight`, and their scale is `X_weight_scale`. Those of FP8 are decoded. Packed ones are refused:
+//! programs differ in the axis that is packed.
 
 use std::collections::HashMap;
 
@@ -93,7 +96,7 @@ impl Method for ModelOpt {
 
     fn resolve(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
         let name = &of.tensor(codes).name;
-        let Some(module) = name.strip_suffix(".weight") else { return Ok(None) };
+        let Some(module) = name.strip_suffix(".weight") else { return self.stacked(of, codes) };
         let scale = of.find(&format!("{module}.weight_scale"));
         let dtype = of.dtype(codes);
         if scale.is_none() && !matches!(dtype, Some(Float8E4M3FN | UInt8)) {
@@ -118,6 +121,40 @@ impl Method for ModelOpt {
         let coding = (algorithm.build)(of, codes, scale, module)?;
         let companions = coding.companions();
         Ok(Some(Weight { name: name.clone(), module: module.to_owned(), coding, companions }))
+    }
+}
+
+impl ModelOpt {
+    /// Stacked experts, if the tensor has those.
+    fn stacked(&self, of: &Context<'_>, codes: Id) -> Result<Option<Weight>> {
+        let (name, shape) = (&of.tensor(codes).name, of.shape(codes));
+        let (Some(scale), [experts, rows, cols]) = (of.find(&format!("{name}_weight_scale")), shape) else {
+            return Ok(None);
+        };
+        let all = self.all.filter(|_| !self.excluded.iter().any(|pattern| glob(pattern, name)));
+        let Some(algorithm) = self.layers.get(name).copied().or(all) else {
+            return Err(of.disagree(codes, format!("that \"{name}\" is not quantized")));
+        };
+        if algorithm.name != "FP8" {
+            let what = format!("stacked experts of the quant_algo {} are not decoded", algorithm.name);
+            return Err(of.refused(codes, what));
+        }
+        of.expect(codes, &[Float8E4M3FN])?;
+        of.expect(scale, WIDE)?;
+        // One scale for all experts, or one for each, whose rows are then a block.
+        let rows_of_all = experts.checked_mul(*rows);
+        let rows_of_all = rows_of_all.ok_or_else(|| of.wrong(codes, "the axes overflow"))?;
+        let block = if of.tensor(scale).len() == 1 { [0, 0] } else { [*rows, 0] };
+        let matrix = [rows_of_all, *cols];
+        // The scale of each expert may have axes of length 1 behind it.
+        let coding = Coding {
+            scales: Some(of.scales(scale, &matrix, block)?),
+            shape: shape.to_vec(),
+            ..Coding::plain(codes, Codes::Float(Float8E4M3FN), &matrix)
+        };
+        let inputs = of.find(&format!("{name}_input_scale"));
+        let companions = [scale].into_iter().chain(inputs).collect();
+        Ok(Some(Weight { name: name.clone(), module: name.clone(), coding, companions }))
     }
 }
 

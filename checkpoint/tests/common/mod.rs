@@ -1,5 +1,8 @@
 //! What the tests share: the golden checkpoints, and safetensors files made by hand.
 
+pub mod models;
+pub mod pickles;
+
 use std::{
     fs,
     io::{Cursor, Read},

@@ -13,7 +13,7 @@ use crate::help;
 #[command(after_help = help::examples(help::DEQUANTIZE))]
 #[command(after_long_help = help::long(help::DEQUANTIZE, help::DEQUANTIZE_NOTES))]
 pub struct Dequantize {
-    /// The checkpoint: a folder, a .safetensors file or a .gguf file
+    /// The checkpoint: a folder, or a .safetensors, .gguf, .npz or PyTorch file
     #[arg(value_name = "SRC")]
     pub input: PathBuf,
     /// The folder to write; a .safetensors file if SRC is one

@@ -101,6 +101,32 @@ pub fn axes(text: &str) -> Result<Vec<usize>, String> {
     parsed.collect::<Result<_, _>>().map_err(|e: ParseIntError| e.to_string())
 }
 
+/// A pattern and the dtype of what it matches: `*.norm.weight=float32`.
+pub(super) fn mapping(text: &str) -> Result<(String, DType), Box<dyn std::error::Error + Send + Sync>> {
+    let (glob, name) = text.rsplit_once('=').ok_or("not a pattern and a dtype, such as '*norm*=float32'")?;
+    Ok((glob.to_owned(), meant::dtype(name)?))
+}
+
+/// A number of bytes: `5GB`, `512MiB`, `1000`.
+pub(super) fn size(text: &str) -> Result<u64, String> {
+    const UNITS: &[(&str, u64)] = &[
+        ("kib", 1 << 10),
+        ("mib", 1 << 20),
+        ("gib", 1 << 30),
+        ("tib", 1 << 40),
+        ("kb", 1_000),
+        ("mb", 1_000_000),
+        ("gb", 1_000_000_000),
+        ("tb", 1_000_000_000_000),
+        ("b", 1),
+        ("", 1),
+    ];
+    let lower = text.trim().to_ascii_lowercase();
+    let unit = UNITS.iter().find_map(|(unit, bytes)| Some((lower.strip_suffix(unit)?, bytes)));
+    let parsed = unit.and_then(|(number, unit)| number.trim().parse::<u64>().ok()?.checked_mul(*unit));
+    parsed.filter(|bytes| *bytes > 0).ok_or_else(|| "not a size such as 5GB or 512MiB".to_owned())
+}
+
 fn dtype_names() -> Vec<&'static str> {
     DType::ALL.iter().map(|dtype| dtype.name()).collect()
 }
@@ -147,6 +173,21 @@ pub(super) fn standard_or_all() -> Named<Which, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn sizes_have_decimal_and_binary_units() {
+        assert_eq!(
+            ["5GB", "512MiB", "1000", "2 kb", "1b"].map(size),
+            [5_000_000_000, 512 << 20, 1000, 2000, 1].map(Ok)
+        );
+        assert!(["", "0", "GB", "-1", "1.5GB", "99999999999TB"].iter().all(|text| size(text).is_err()));
+    }
+
+    #[test]
+    fn patterns_are_mapped_to_dtypes() {
+        assert_eq!(mapping("a=b*=f32").ok(), Some(("a=b*".to_owned(), DType::Float32)));
+        assert!(mapping("f32").is_err() && mapping("a=b").is_err());
+    }
 
     #[test]
     fn parts_and_axes_have_two_spellings() {

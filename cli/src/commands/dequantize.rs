@@ -36,11 +36,12 @@ pub fn run(args: &Dequantize) -> Result<()> {
 /// The summary for people.
 fn summary(report: &Report) -> String {
     format!(
-        "decoded {} to {}, layout {}; copied {}\n{} in, {} out\n",
+        "decoded {} to {}, layout {}; copied {}; dropped {}\n{} in, {} out\n",
         text::count(report.tensors_decoded as u64, "weight"),
         report.to,
         report.layout,
         text::count(report.tensors_copied as u64, "other tensor"),
+        text::count(report.tensors_dropped as u64, "companion"),
         text::bytes(report.bytes_in),
         text::bytes(report.bytes_out),
     )

@@ -3,6 +3,7 @@
 mod cast;
 mod check;
 mod completions;
+mod convert;
 mod cpu;
 mod dequantize;
 mod diff;
@@ -30,6 +31,7 @@ pub fn run(command: &Command) -> Result<()> {
         Command::OnnxCast(args) => onnx_cast::run(args),
         Command::Scale(args) => scale::run(args),
         Command::Unscale(args) => unscale::run(args),
+        Command::Convert(args) => convert::run(args),
         Command::Dequantize(args) => dequantize::run(args),
         Command::Check(args) => check::run(args),
         Command::Diff(args) => diff::run(args),

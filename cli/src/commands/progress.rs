@@ -3,9 +3,10 @@
 use std::io::{self, IsTerminal};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use lanecast_checkpoint::Step;
 use lanecast_files::{Entry, Progress};
 
-use crate::{report::warnings, terminal};
+use crate::{report::warnings, terminal, text};
 
 /// Prints the warnings about `entries`, which are of `file` if there are several; with `each` also one for every tensor with lost values.
 pub fn warn(entries: &[Entry], file: Option<&str>, each: bool) {
@@ -24,16 +25,23 @@ pub fn warn(entries: &[Entry], file: Option<&str>, each: bool) {
 pub struct Bar(ProgressBar);
 
 const BAR: &str = "{bar:10} {percent:>3}% of {binary_total_bytes}, {eta}";
+/// The name of a file takes what room is left.
+const FILES_BAR: &str =
+    "{bar:10} {percent:>3}% of {binary_total_bytes}, {binary_bytes_per_sec}, {eta}, {wide_msg}";
 
 impl Bar {
     /// A bar over `bytes`; hidden if `bytes` is `None`, if standard error is no terminal, or if the program is quiet.
     pub fn new(bytes: Option<u64>) -> Self {
+        Self::styled(bytes, BAR)
+    }
+
+    fn styled(bytes: Option<u64>, template: &str) -> Self {
         let bytes = bytes.filter(|_| !terminal::quiet() && io::stderr().is_terminal());
         let Some(bytes) = bytes else {
             return Self(ProgressBar::hidden());
         };
         let bar = ProgressBar::with_draw_target(Some(bytes), ProgressDrawTarget::stderr());
-        Self(match ProgressStyle::with_template(BAR) {
+        Self(match ProgressStyle::with_template(template) {
             Ok(style) => bar.with_style(style),
             Err(_) => bar,
         })
@@ -47,5 +55,30 @@ impl Bar {
 impl Drop for Bar {
     fn drop(&mut self) {
         self.0.finish_and_clear();
+    }
+}
+
+/// A progress bar over several files, with the rate and the name of the file.
+pub struct FilesBar {
+    bar: Bar,
+    /// Whether the bytes that are counted are read again.
+    is_check: Option<bool>,
+}
+
+impl FilesBar {
+    pub fn new(bytes: u64) -> Self {
+        Self { bar: Bar::styled(Some(bytes), FILES_BAR), is_check: None }
+    }
+
+    pub fn show(&mut self, step: &Step<'_>) {
+        let Bar(bar) = &self.bar;
+        bar.set_position(step.done);
+        let percent = step.file_done.saturating_mul(100).checked_div(step.file_total).unwrap_or(100);
+        let verb = if step.is_check { "verify " } else { "" };
+        bar.set_message(format!("{verb}{} {percent}%", text::one_line(step.file)));
+        // Bytes of an earlier run say nothing about the rate.
+        if self.is_check.replace(step.is_check) != Some(step.is_check) {
+            bar.reset_eta();
+        }
     }
 }

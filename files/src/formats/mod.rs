@@ -7,7 +7,7 @@ mod foreign;
 pub(crate) mod format;
 pub(crate) mod input;
 mod npy;
-mod npz;
+pub(crate) mod npz;
 mod onnx;
 mod safetensors;
 

@@ -7,9 +7,12 @@ use super::scalar;
 use crate::{
     dtype::{DType, Encoding},
     exact::Rules,
-    format::packed::{self, Packing},
+    format::{
+        lut::Lut,
+        packed::{self, Packing},
+    },
     vector::{
-        kernel::{KernelFn, Rounded},
+        kernel::{Rounded, TableFn},
         loss::{self, Shape},
         moves::{
             copy::{self, CopyPlane},
@@ -62,7 +65,7 @@ macro_rules! for_each_field {
         /// Finds the loop that scales codes in registers and casts them to a dtype.
         decoder: fn(Encoding, DType, Step) -> Option<Fused>,
         /// Finds the kernel that looks the words of an 8-bit float up in a table of magnitudes, if that is quicker than a decoder.
-        products: fn(Encoding, Encoding) -> Option<KernelFn>,        }
+        products: fn(Encoding, Encoding) -> Option<TableFn<Lut<128, 2>>>,        }
     };
 }
 pub(super) use for_each_field;

@@ -8,9 +8,9 @@ use super::{
 use crate::{
     dtype::{DType, Encoding},
     exact::Rules,
-    format::packed::Packing,
+    format::{lut::Lut, packed::Packing},
     vector::{
-        kernel::{KernelFn, Rounded},
+        kernel::{KernelFn, Rounded, TableFn},
         loss::{self, Shape},
         moves::{
             copy::CopyPlane,

@@ -2,6 +2,7 @@
 
 use crate::format::data::{Data, Direction};
 use alloc::boxed::Box;
+use core::marker::PhantomData;
 
 /// One loop over elements in byte storage.
 ///
@@ -12,6 +13,45 @@ use alloc::boxed::Box;
 /// floating-point environment is the default, or differs from it only in the rounding direction that the kernel was chosen for; `data`
 /// is that of the target under the rules of the cast.
 pub(crate) type KernelFn = unsafe fn(src: *const u8, dst: *mut u8, n: usize, data: &Data);
+
+/// The data of a kernel that reads a table of type `T`.
+#[repr(transparent)]
+pub(crate) struct WithTable<T: 'static>(Data, PhantomData<&'static T>);
+
+/// A kernel that reads a table of type `T`. It becomes a [`KernelFn`] only together with such a table: [`Entry::with_table`], [`Made::new`].
+pub(crate) type TableFn<T> = unsafe fn(src: *const u8, dst: *mut u8, n: usize, data: &WithTable<T>);
+
+impl<T> WithTable<T> {
+    /// The same constants with another table.
+    ///
+    /// # Safety
+    ///
+    /// The table outlives the result.
+    pub(crate) unsafe fn new(data: &Data, table: &T) -> Self {
+        WithTable(Data { table: core::ptr::from_ref(table).cast(), ..*data }, PhantomData)
+    }
+
+    #[inline(always)]
+    pub(crate) fn table(&self) -> &T {
+        // SAFETY: `new`, or whoever called the kernel passed the table that it was made a `KernelFn` with, which has this type.
+        unsafe { &*self.0.table.cast() }
+    }
+
+    #[inline(always)]
+    pub(crate) fn data(&self) -> &Data {
+        &self.0
+    }
+}
+
+/// The kernel without the type of its table.
+///
+/// # Safety
+///
+/// Calling the result has the precondition, besides those of a [`KernelFn`], that `data.table` leads to a `T`.
+pub(crate) const unsafe fn erased<T>(run: TableFn<T>) -> KernelFn {
+    // SAFETY: the two differ in the type behind one reference, and `WithTable` is `Data` there.
+    unsafe { core::mem::transmute::<TableFn<T>, KernelFn>(run) }
+}
 
 /// A kernel for rules that are not common, and the rounding direction in which it, or the second of two, has to run.
 #[derive(Clone, Copy)]
@@ -40,6 +80,12 @@ impl Entry {
     /// A kernel without a table.
     pub(crate) const fn new(run: KernelFn) -> Self {
         Entry { run, table: core::ptr::null() }
+    }
+
+    /// A kernel and the table that it reads.
+    pub(crate) const fn with_table<T: Sync>(run: TableFn<T>, table: &'static T) -> Self {
+        // SAFETY: the table is beside it.
+        Entry { run: unsafe { erased(run) }, table: core::ptr::from_ref(table).cast() }
     }
 }
 
@@ -77,14 +123,16 @@ impl Drop for Owner {
 }
 
 impl Made {
-    pub(crate) fn new<T: Send + Sync + 'static>(run: KernelFn, table: T) -> Made {
+    pub(crate) fn new<T: Send + Sync + 'static>(run: TableFn<T>, table: T) -> Made {
         let table = Box::into_raw(Box::new(table));
         let direction = Direction::NearestEven;
+        // SAFETY: the table is beside it.
+        let run = unsafe { erased(run) };
         Made { run, direction, table: table.cast_const().cast(), _owner: Some(Owner(table)) }
     }
 
     /// A kernel with a table of the common rules that runs in a direction.
-    pub(crate) fn directed(run: KernelFn, table: *const u8, direction: Direction) -> Made {
+    pub(crate) fn directed(Entry { run, table }: Entry, direction: Direction) -> Made {
         Made { run, direction, table, _owner: None }
     }
 }

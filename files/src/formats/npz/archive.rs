@@ -28,7 +28,7 @@ const LONGEST_DIRECTORY: u64 = 3 << 20;
 
 /// A file of which only `left` more bytes may be read.
 #[derive(Debug)]
-pub(super) struct Limited {
+pub(crate) struct Limited {
     pub(super) file: File,
     left: Arc<AtomicU64>,
 }
@@ -49,9 +49,9 @@ impl Seek for Limited {
     }
 }
 
-pub(super) type Archive = ZipArchive<BufReader<Limited>>;
+pub(crate) type Archive = ZipArchive<BufReader<Limited>>;
 
-pub(super) fn open_archive(file: File) -> Result<Archive> {
+pub(crate) fn open_archive(file: File) -> Result<Archive> {
     let left = Arc::new(AtomicU64::new(LONGEST_DIRECTORY));
     let limited = Limited { file, left: left.clone() };
     let mut archive = ZipArchive::new(BufReader::new(limited))
@@ -74,7 +74,7 @@ fn too_many() -> Error {
 }
 
 /// Converts an error of reading the archive.
-pub(super) fn reading(error: ZipError) -> Error {
+pub(crate) fn reading(error: ZipError) -> Error {
     match error {
         ZipError::Io(e) => Error::reading(&e),
         ZipError::InvalidArchive(what) => Error::format(format!("bad archive, {what}")),
@@ -95,7 +95,7 @@ pub(super) fn array_name(name: &str) -> Option<&str> {
 }
 
 /// Opens a member that has to be decompressed.
-pub(super) fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufReader<Limited>>> {
+pub(crate) fn open_member(archive: &mut Archive, index: usize) -> Result<ZipFile<'_, BufReader<Limited>>> {
     let entry = archive.by_index_data(index).map_err(reading)?;
     if entry.encrypted() {
         return Err(Error::unsupported("the member is encrypted").advise(EXCLUDE));

@@ -5,7 +5,7 @@
 //! overlap, the directory entry and the array header must agree on the length of a member, and a member is
 //! read to its end, where its checksum is verified.
 
-mod archive;
+pub(crate) mod archive;
 mod fuse;
 mod recast;
 

@@ -8,13 +8,13 @@ use crate::{
     exact::Rounding,
     format::{data::Data, lut::Lut},
     route::Kernel,
-    vector::kernel::KernelFn,
+    vector::kernel::{TableFn, WithTable},
 };
 
 /// Dequantization of long blocks to bfloat16 by a table: the products of all codes with the scale of the block.
 #[derive(Clone, Copy)]
 pub struct ProductTable {
-    run: KernelFn,
+    run: TableFn<Lut<CODES, 2>>,
     decoder: ScaledCast,
 }
 
@@ -62,11 +62,12 @@ impl ProductTable {
                 *entry = (u16::from_ne_bytes(*product) >> (8 * plane)) as u8;
             }
         }
-        let data = Data { table: core::ptr::from_ref(&table).cast(), ..*self.decoder.data[1] };
+        // SAFETY: the table lives until the end of this function.
+        let data = unsafe { WithTable::new(self.decoder.data[1], &table) };
         for row in 0..rows {
             let start = row * stride;
             let (src, dst) = (src[start..].as_ptr(), dst[2 * start..].as_mut_ptr());
-            // SAFETY: the tier can run here; the runs are within the slices, and the table is one of magnitudes.
+            // SAFETY: the tier can run here; the runs are within the slices.
             unsafe { (self.run)(src, dst, len, &data) };
         }
         true

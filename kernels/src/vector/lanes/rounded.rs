@@ -16,7 +16,7 @@ use super::{
     select::{Tokens, to},
     small::{self, Power, Signed},
     source::{self, Source},
-    table::{Given, GivenF32, GivenInts},
+    table::{Given, GivenF32, GivenInts, Tabled, reading, with_table},
     target::{
         self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
     },
@@ -32,7 +32,7 @@ use crate::{
     },
     vector::{
         each,
-        kernel::{KernelFn, Made, Rounded},
+        kernel::{KernelFn, Made, Rounded, TableFn},
         style::{Away, Directed, Mode, Odd, RoundingMode},
         table::Table,
     },
@@ -413,12 +413,12 @@ pub(crate) fn rounded<K: Tokens>(
 }
 
 /// Results of a byte that come with the cast.
-fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits: u32) -> KernelFn {
+fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits: u32) -> TableFn<Lut<E, 1>> {
     match to_bits {
-        2 => run::<M, Given<Q, E, BITS>, Byte<Found, 2>, true>,
-        4 => run::<M, Given<Q, E, BITS>, Byte<Found, 4>, true>,
-        6 => run::<M, Given<Q, E, BITS>, Byte<Found, 6>, true>,
-        _ => run::<M, Given<Q, E, BITS>, Byte<Found, 8>, true>,
+        2 => with_table::<M, Given<Q, E, BITS>, Byte<Found, 2>, true>(),
+        4 => with_table::<M, Given<Q, E, BITS>, Byte<Found, 4>, true>(),
+        6 => with_table::<M, Given<Q, E, BITS>, Byte<Found, 6>, true>(),
+        _ => with_table::<M, Given<Q, E, BITS>, Byte<Found, 8>, true>(),
     }
 }
 
@@ -426,14 +426,14 @@ fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits
 fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(
     to: DType,
     signed: bool,
-) -> KernelFn {
+) -> TableFn<Lut<E, 1>> {
     match (to.size(), signed) {
-        (2, false) => run::<M, GivenInts<Q, false, E, BITS>, Int16<false>, false>,
-        (2, true) => run::<M, GivenInts<Q, true, E, BITS>, Int16<false>, false>,
-        (4, false) => run::<M, GivenInts<Q, false, E, BITS>, Int32<false>, false>,
-        (4, true) => run::<M, GivenInts<Q, true, E, BITS>, Int32<false>, false>,
-        (_, false) => run::<M, GivenInts<Q, false, E, BITS>, Int64<false>, false>,
-        (_, true) => run::<M, GivenInts<Q, true, E, BITS>, Int64<false>, false>,
+        (2, false) => with_table::<M, GivenInts<Q, false, E, BITS>, Int16<false>, false>(),
+        (2, true) => with_table::<M, GivenInts<Q, true, E, BITS>, Int16<false>, false>(),
+        (4, false) => with_table::<M, GivenInts<Q, false, E, BITS>, Int32<false>, false>(),
+        (4, true) => with_table::<M, GivenInts<Q, true, E, BITS>, Int32<false>, false>(),
+        (_, false) => with_table::<M, GivenInts<Q, false, E, BITS>, Int64<false>, false>(),
+        (_, true) => with_table::<M, GivenInts<Q, true, E, BITS>, Int64<false>, false>(),
     }
 }
 
@@ -451,18 +451,18 @@ pub(crate) fn tabled<K: Tokens>(
     if d.size() == 1 {
         return Some(match (set, bits) {
             (Some(Set::Four), 8) => {
-                Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::<16, 1>::new(words, all))
+                Made::new(given::<K::Base, Direct<4>, 16, 8>(to_bits), Lut::new(words, all))
             }
             (Some(Set::Four), 4) => {
-                Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::<16, 1>::new(words, all))
+                Made::new(given::<K::Base, Direct<4>, 16, 4>(to_bits), Lut::new(words, all))
             }
             (Some(Set::Six), 8) => {
-                Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::<64, 1>::new(words, all))
+                Made::new(given::<K::Base, Direct<6>, 64, 8>(to_bits), Lut::new(words, all))
             }
             (Some(Set::Six), 6) => {
-                Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::<64, 1>::new(words, all))
+                Made::new(given::<K::Base, Direct<6>, 64, 6>(to_bits), Lut::new(words, all))
             }
-            (_, 8) => Made::new(given::<K::Base, Direct<8>, 256, 8>(to_bits), Lut::<256, 1>::new(words, all)),
+            (_, 8) => Made::new(given::<K::Base, Direct<8>, 256, 8>(to_bits), Lut::new(words, all)),
             _ => return None,
         });
     }
@@ -474,17 +474,13 @@ pub(crate) fn tabled<K: Tokens>(
         let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });
         return Some(match (set, bits) {
             (Some(Set::Four), 8) => {
-                Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::<16, 1>::new(words, all))
+                Made::new(widened::<K::Base, Direct<4>, 16, 8>(d, signed), Lut::new(words, all))
             }
             (Some(Set::Four), 4) => {
-                Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::<16, 1>::new(words, all))
+                Made::new(widened::<K::Base, Direct<4>, 16, 4>(d, signed), Lut::new(words, all))
             }
-            (_, 8) => {
-                Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::<64, 1>::new(words, all))
-            }
-            (_, 6) => {
-                Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::<64, 1>::new(words, all))
-            }
+            (_, 8) => Made::new(widened::<K::Base, Direct<6>, 64, 8>(d, signed), Lut::new(words, all)),
+            (_, 6) => Made::new(widened::<K::Base, Direct<6>, 64, 6>(d, signed), Lut::new(words, all)),
             _ => return None,
         });
     }
@@ -492,8 +488,10 @@ pub(crate) fn tabled<K: Tokens>(
         return None;
     }
     let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
+    // SAFETY: as in `with_table`.
+    let run = unsafe { reading::<<GivenF32 as Tabled>::Table>(run) };
     let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));
-    let mut made = Made::new(run, Lut::<128, 2>::new(&words, Codes::Patched));
+    let mut made = Made::new(run, Lut::new(&words, Codes::Patched));
     made.direction = crate::format::data::direction(rules.rounding)?;
     Some(made)
 }

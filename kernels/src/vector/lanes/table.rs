@@ -9,12 +9,17 @@ use super::{
     float::{F32, Short, ShortOrInfinite},
     int::Ints8,
     lookup::{Entries, Fnuz, Lookup, Quads},
+    run::run,
     source::Source,
+    target::Target,
     upper_halves,
 };
-use crate::format::{
-    data::Data,
-    lut::{self, Lut},
+use crate::{
+    format::{
+        data::Data,
+        lut::{self, Lut},
+    },
+    vector::kernel::{KernelFn, TableFn},
 };
 use core::marker::PhantomData;
 
@@ -165,6 +170,30 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
 }
 
+/// A source whose table comes with the cast.
+pub(crate) trait Tabled {
+    type Table: 'static;
+
+    /// # Safety
+    ///
+    /// `data` is that of a kernel of this source ([`with_table`](with_table)).
+    #[inline(always)]
+    unsafe fn table(data: &Data) -> &Self::Table {
+        // SAFETY: such a kernel has a table of this type.
+        unsafe { &*data.table.cast() }
+    }
+}
+
+impl<Q, const E: usize, const BITS: usize> Tabled for Given<Q, E, BITS> {
+    type Table = Lut<E, 1>;
+}
+impl<Q, const SIGNED: bool, const E: usize, const BITS: usize> Tabled for GivenInts<Q, SIGNED, E, BITS> {
+    type Table = Lut<E, 1>;
+}
+impl Tabled for GivenF32 {
+    type Table = Lut<128, 2>;
+}
+
 /// Codes whose results of a byte come with the cast.
 pub(crate) struct Given<Q, const E: usize, const BITS: usize>(PhantomData<Q>);
 /// The same of integers of a byte, of which the results are made.
@@ -178,8 +207,8 @@ impl<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> f
     type Tables = Q::Entries;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Q::Entries {
-        // SAFETY: the caller's data has a table of `E` entries of a byte.
-        Q::Entries::new(m, unsafe { &*data.table.cast::<[u8; E]>() })
+        // SAFETY: the caller's data.
+        Q::Entries::new(m, unsafe { &Self::table(data).planes[0] })
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Found8<M>; 2] {
@@ -212,8 +241,8 @@ impl<M: LaneOps> Source<M> for GivenF32 {
     type Tables = ([Quads<M, 2>; 2], [u8; 2]);
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Self::Tables {
-        // SAFETY: the caller's data has a table of 128 entries of two planes.
-        let Lut { planes: [low, high], patch } = unsafe { &*data.table.cast::<Lut<128, 2>>() };
+        // SAFETY: the caller's data.
+        let Lut { planes: [low, high], patch } = unsafe { Self::table(data) };
         ([Quads::new(m, low), Quads::new(m, high)], *patch)
     }
     #[inline(always)]
@@ -224,4 +253,21 @@ impl<M: LaneOps> Source<M> for GivenF32 {
             F32::new(upper_halves(m, m.zip_8(low, high)))
         })
     }
+}
+
+/// A kernel with the type of the table that it reads.
+///
+/// # Safety
+///
+/// The kernel reads `data.table` as a `T`, or not at all.
+pub(crate) unsafe fn reading<T>(run: KernelFn) -> TableFn<T> {
+    // SAFETY: the two differ in the type behind one reference, and `WithTable` is `Data` there.
+    unsafe { core::mem::transmute::<KernelFn, TableFn<T>>(run) }
+}
+
+/// The kernel of a source whose table comes with the cast.
+pub(crate) fn with_table<M: LaneOps, S: Source<M> + Tabled, D: Target<M>, const SATURATE: bool>()
+-> TableFn<S::Table> {
+    // SAFETY: the source alone reads a table, and reads it as its own type.
+    unsafe { reading(run::<M, S, D, SATURATE>) }
 }

@@ -5,7 +5,7 @@ use crate::arch::x86::intrinsics::*;
 
 /// Does `$body` for every block of a cast between elements of `$from` and `$to` bits, less than 8 if they are packed. The last
 /// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, the
-/// kernel itself. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
+/// kernel itself, with the data `$data`, which has its table. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
 /// keeps all of a long table in registers, which leaves none for the rest.)
 macro_rules! for_each_block {
     (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), ($whole:expr, $data:expr), $tight:expr, |$s:ident, $d:ident| $body:block) => {
@@ -26,14 +26,14 @@ macro_rules! for_each_block {
                 if $from < 8 || $to < 8 || $n < BLOCK {
                     return padded_bits(
                         Avx2::new_unchecked(),
-                        $whole,
+                        erased($whole),
                         BLOCK,
                         $from as usize,
                         $to as usize,
                         $s,
                         $d,
                         left,
-                        $data,
+                        $data.data(),
                     );
                 }
                 let done = BLOCK - left;

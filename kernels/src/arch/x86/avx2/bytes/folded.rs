@@ -6,20 +6,21 @@ use super::{
 };
 use crate::{
     arch::x86::{avx2::simd::Avx2, intrinsics::*},
-    format::{
-        data::Data,
-        lut::{
-            Fold, Folded, Rule,
-            folds::{self, Folds},
-            rules::{self, Ruled},
-        },
+    format::lut::{
+        Fold, Folded, Rule,
+        folds::{self, Folds},
+        rules::{self, Ruled},
     },
-    vector::{Simd, kernel::KernelFn, padded_bits},
+    vector::{
+        Simd,
+        kernel::{TableFn, WithTable, erased},
+        padded_bits,
+    },
 };
 
 /// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are
 /// rarer are looked up in whole tables.
-pub(super) const fn kernel(table: &Folded, from: u32, to: u32) -> Option<KernelFn> {
+pub(super) const fn kernel(table: &Folded, from: u32, to: u32) -> Option<TableFn<Folded>> {
     macro_rules! bodies {
         ($($fold:ident $rule:ident $patched:literal: $($from:literal)+ to $to:tt;)*) => {
             match (table.fold, table.rule, table.patch != 0, from) {
@@ -71,12 +72,12 @@ avx2_fn! {
         src: *const u8,
         dst: *mut u8,
         n: usize,
-        data: &Data,
+        data: &WithTable<Folded>,
     ) {
         // SAFETY: as in `wide`.
         unsafe {
             // No store changes a copy, so it stays in registers.
-            let table = &data.table.cast::<Folded>().read();
+            let table = &core::ptr::from_ref(data.table()).read();
             for_each_block!(
                 (FROM, TO),
                 (src, dst, n),

@@ -14,13 +14,13 @@ use crate::{
     exact::Rules,
     format::{
         Format,
-        data::{Data, direction},
+        data::direction,
         linear,
         lut::{self, Codes, Folded, FoldedOf, Lut, Of, Saturating, Set, Wrapping, choice},
     },
     vector::{
         Simd,
-        kernel::{Entry, KernelFn, Made},
+        kernel::{Entry, Made, TableFn, WithTable, erased},
         padded_bits,
         pairs::has_overflow_rule,
         table::Found,
@@ -30,7 +30,7 @@ use blocks::{BLOCK, for_each_block, load, store};
 use lookup::look_up;
 use shapes::{C64, C128, F32, F64, H16, I16, I32, I64, Shape, W16};
 use sources::{Fnuz, Last, Linear, Magnitude, Nothing, Shifted, Sign, Signed, Table, Truth, Window};
-use tables::{Results, pointer};
+use tables::Results;
 mod blocks;
 mod folded;
 mod lookup;
@@ -45,20 +45,20 @@ avx2_fn! {
     ///
     /// # Safety
     ///
-    /// As [`KernelFn`].
+    /// As [`KernelFn`](crate::vector::kernel::KernelFn).
     unsafe fn wide<Q: sources::Source, W: Shape, const FROM: u32, const TO: u32>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
-        data: &Data,
+        data: &WithTable<Q::Data>,
     ) {
         const { assert!(TO as usize == 8 * W::SIZE) };
-        // SAFETY: the table of a kernel is the one that it was chosen with. Blocks that lie among the caller's elements.
+        // SAFETY: blocks that lie among the caller's elements; a block on the stack is cast with the same data.
         unsafe {
             // No store changes a copy, so it stays in registers.
-            let table = &data.table.cast::<Q::Data>().read();
+            let table = &core::ptr::from_ref(data.table()).read();
             for_each_block!((FROM, TO), (src, dst, n), (wide::<Q, W, FROM, TO>, data), false, |src, dst| {
-                W::emit(Q::words(table, W::order(load::<FROM>(src))), dst, data);
+                W::emit(Q::words(table, W::order(load::<FROM>(src))), dst, data.data());
             });
         }
     }
@@ -70,17 +70,17 @@ avx2_fn! {
     ///
     /// # Safety
     ///
-    /// As [`KernelFn`].
+    /// As [`KernelFn`](crate::vector::kernel::KernelFn).
     unsafe fn narrow<const TRUTH: bool, const E: usize, const FROM: u32, const TO: u32>(
         src: *const u8,
         dst: *mut u8,
         n: usize,
-        data: &Data,
+        data: &WithTable<Lut<E, 1>>,
     ) {
         // SAFETY: as in `wide`.
         unsafe {
             // No store changes a copy, so it stays in registers.
-            let lut = &data.table.cast::<Lut<E, 1>>().read();
+            let lut = &core::ptr::from_ref(data.table()).read();
             for_each_block!(
                 (FROM, TO),
                 (src, dst, n),
@@ -123,11 +123,11 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
     if lut::is_in(S::DTYPE, &[Set::Truth, Set::Four]) {
-        return Entry { run: short(from, to), table: pointer(of_short::<S, D>(saturate)) };
+        return Entry::with_table(short(from, to), of_short::<S, D>(saturate));
     }
     match of_long::<S, D>(saturate) {
         Some(table) => match folded::kernel(table, 8, 8) {
-            Some(run) => Entry { run, table: pointer(table) },
+            Some(run) => Entry::with_table(run, table),
             None => panic!("every table has a body"),
         },
         None => panic!("a pair of more than 4 bits has no short table"),
@@ -153,7 +153,7 @@ const fn of_long<S: Format, D: Format>(saturate: bool) -> &'static Option<Folded
 /// The kernels that extend or narrow integers of a byte, and those of exponents.
 const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     use widen::{ClampedBytes, Extended, SignedBytes, TruthBytes, UnsignedBytes, Wide, widen as run};
-    const fn of<W: Wide>(from: Extended) -> KernelFn {
+    const fn of<W: Wide>(from: Extended) -> TableFn<u8> {
         match from {
             Extended::Signed => run::<W, SignedBytes>,
             Extended::Clamped => run::<W, ClampedBytes>,
@@ -162,12 +162,12 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         }
     }
     /// Integers that are never out of range, but for bool.
-    const fn in_range<W: Wide>(from: Extended) -> KernelFn {
+    const fn in_range<W: Wide>(from: Extended) -> TableFn<u8> {
         if matches!(from, Extended::Signed) { run::<W, SignedBytes> } else { run::<W, UnsignedBytes> }
     }
     if let Some(limits) = lut::limits_of(from, to, saturate) {
         let run = if limits.signed { widen::narrow::<true> } else { widen::narrow::<false> };
-        return Some(Entry { run, table: pointer(limits) });
+        return Some(Entry::with_table(run, limits));
     }
     let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
     let from = match from {
@@ -177,13 +177,14 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         DType::Int8 => Extended::Signed,
         DType::Float8E8M0FNU => {
             return match powers::<UnsignedBytes>(to, saturate) {
-                Some(run) => Some(Entry::new(run)),
+                // SAFETY: it reads no table.
+                Some(run) => Some(Entry::new(unsafe { erased(run) })),
                 None => None,
             };
         }
         _ => return None,
     };
-    Some(Entry::new(match (to, to.spec()) {
+    let run = match (to, to.spec()) {
         (_, Spec::Int { bits: 16, .. }) => of::<widen::I16>(from),
         (_, Spec::Int { bits: 32, .. }) => of::<widen::I32>(from),
         (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
@@ -197,12 +198,14 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (DType::Complex64, _) => in_range::<widen::C64>(from),
         (DType::Complex128, _) => in_range::<widen::C128>(from),
         _ => return None,
-    }))
+    };
+    // SAFETY: none of these sources is `Rounded`, so no table is read.
+    Some(Entry::new(unsafe { erased(run) }))
 }
 
 /// `float8_e8m0fnu` to integers of more than a byte.
-const fn powers<E: widen::Extend>(to: DType, saturate: bool) -> Option<KernelFn> {
-    const fn of<const BYTES: usize, E: widen::Extend>(overflow: Overflow) -> KernelFn
+const fn powers<E: widen::Extend>(to: DType, saturate: bool) -> Option<TableFn<u8>> {
+    const fn of<const BYTES: usize, E: widen::Extend>(overflow: Overflow) -> TableFn<u8>
     where
         widen::Powers<BYTES, Wrap>: widen::Wide,
         widen::Powers<BYTES, ClampSigned>: widen::Wide,
@@ -225,7 +228,7 @@ const fn powers<E: widen::Extend>(to: DType, saturate: bool) -> Option<KernelFn>
 }
 
 /// The body of a source of at most 4 bits, or of bool.
-const fn short(from: Encoding, to: Encoding) -> KernelFn {
+const fn short(from: Encoding, to: Encoding) -> TableFn<Lut<16, 1>> {
     match (from.bits_per_element(), to.bits_per_element()) {
         (2, 4) => narrow::<false, 16, 2, 4>,
         (2, 6) => narrow::<false, 16, 2, 6>,
@@ -238,7 +241,7 @@ const fn short(from: Encoding, to: Encoding) -> KernelFn {
 }
 
 /// The body of a source of a byte to `to` bits.
-const fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> KernelFn {
+const fn to_bits<const TRUTH: bool, const E: usize>(to: u32) -> TableFn<Lut<E, 1>> {
     match to {
         2 => narrow::<TRUTH, E, 8, 2>,
         4 => narrow::<TRUTH, E, 8, 4>,
@@ -252,14 +255,29 @@ const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
     let s = from.dtype();
     let is_short = lut::is_in(s, Set::SHORT);
     if is_short && matches!(to, DType::Int16 | DType::UInt16) {
-        let run = match from.bits_per_element() {
-            2 => wide::<Table<16>, W16, 2, 16>,
-            4 => wide::<Table<16>, W16, 4, 16>,
-            6 => wide::<Table<64>, W16, 6, 16>,
-            _ if s.bits() == 6 => wide::<Table<64>, W16, 8, 16>,
-            _ => wide::<Table<16>, W16, 8, 16>,
+        let unsigned = matches!(to, DType::UInt16);
+        return match from.bits_per_element() {
+            2 => Entry::with_table(
+                wide::<Table<16>, W16, 2, 16>,
+                tables::four_to_integer_16(s, unsigned, saturate),
+            ),
+            4 => Entry::with_table(
+                wide::<Table<16>, W16, 4, 16>,
+                tables::four_to_integer_16(s, unsigned, saturate),
+            ),
+            6 => Entry::with_table(
+                wide::<Table<64>, W16, 6, 16>,
+                tables::six_to_integer_16(s, unsigned, saturate),
+            ),
+            _ if s.bits() == 6 => Entry::with_table(
+                wide::<Table<64>, W16, 8, 16>,
+                tables::six_to_integer_16(s, unsigned, saturate),
+            ),
+            _ => Entry::with_table(
+                wide::<Table<16>, W16, 8, 16>,
+                tables::four_to_integer_16(s, unsigned, saturate),
+            ),
         };
-        return Entry { run, table: tables::to_integer_16(s, matches!(to, DType::UInt16), saturate) };
     }
     let results = match to {
         // Powers of two from far below to far above.
@@ -270,32 +288,48 @@ const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
         _ => Results::Truncating(saturate),
     };
     let overflow = Overflow::of(to, saturate);
-    let run = match (from.bits_per_element(), s) {
-        (2, _) => shaped::<Table<16>, 2>(to, overflow),
-        (4, _) => shaped::<Table<16>, 4>(to, overflow),
-        (6, _) => shaped::<Signed, 6>(to, overflow),
-        (_, DType::Bool) => real::<Truth, 8>(to),
-        (_, DType::Float8E8M0FNU) if matches!(to, DType::Float16) => wide::<Linear<Magnitude>, H16, 8, 16>,
-        (_, DType::Float8E8M0FNU) => real::<Linear<Magnitude>, 8>(to),
-        _ if s.bits() <= 4 => shaped::<Table<16>, 8>(to, overflow),
-        _ if s.bits() == 6 => shaped::<Signed, 8>(to, overflow),
+    match (from.bits_per_element(), s) {
+        (2, _) => Entry::with_table(shaped::<Table<16>, 2>(to, overflow), tables::four(s, results)),
+        (4, _) => Entry::with_table(shaped::<Table<16>, 4>(to, overflow), tables::four(s, results)),
+        (6, _) => Entry::with_table(shaped::<Signed, 6>(to, overflow), tables::six(s, results)),
+        (_, DType::Bool) => Entry::with_table(real::<Truth, 8>(to), tables::one(results)),
+        (_, DType::Float8E8M0FNU) if matches!(to, DType::Float16) => {
+            Entry::with_table(wide::<Linear<Magnitude>, H16, 8, 16>, tables::powers(results))
+        }
+        (_, DType::Float8E8M0FNU) => {
+            Entry::with_table(real::<Linear<Magnitude>, 8>(to), tables::powers(results))
+        }
+        _ if s.bits() <= 4 => {
+            Entry::with_table(shaped::<Table<16>, 8>(to, overflow), tables::four(s, results))
+        }
+        _ if s.bits() == 6 => Entry::with_table(shaped::<Signed, 8>(to, overflow), tables::six(s, results)),
         // They begin as float16 does, and so do its words.
         (_, DType::Float8E5M2FNUZ) if matches!(to, DType::Float16) => {
-            wide::<Shifted<Fnuz, false>, W16, 8, 16>
+            Entry::with_table(wide::<Shifted<Fnuz, false>, W16, 8, 16>, tables::ends(s, results))
         }
-        (_, DType::Float8E5M2) if matches!(to, DType::Float16) => wide::<Shifted<Last, false>, W16, 8, 16>,
-        _ => match linear::Entry::of(s) {
-            Some(linear::Entry::Last) => of_8::<Shifted<Last, true>, false>(to, overflow),
-            Some(linear::Entry::None) => of_8::<Shifted<Nothing, true>, false>(to, overflow),
-            Some(linear::Entry::Fnuz) => of_8::<Shifted<Fnuz, true>, false>(to, overflow),
-            None => of_8::<Linear<Sign>, false>(to, overflow),
-        },
+        (_, DType::Float8E5M2) if matches!(to, DType::Float16) => {
+            Entry::with_table(wide::<Shifted<Last, false>, W16, 8, 16>, tables::ends(s, results))
+        }
+        _ => of_float_8::<false>(s, to, overflow, results),
+    }
+}
+
+/// The kernel of an 8-bit float with a sign and a target of more than a byte.
+const fn of_float_8<const ROUNDED: bool>(s: DType, to: DType, overflow: Overflow, results: Results) -> Entry {
+    let run = match linear::Entry::of(s) {
+        Some(linear::Entry::Last) => of_8::<Shifted<Last, true>, ROUNDED>(to, overflow),
+        Some(linear::Entry::None) => of_8::<Shifted<Nothing, true>, ROUNDED>(to, overflow),
+        Some(linear::Entry::Fnuz) => of_8::<Shifted<Fnuz, true>, ROUNDED>(to, overflow),
+        None => {
+            let run = of_8::<Linear<Sign>, ROUNDED>(to, overflow);
+            return Entry::with_table(run, tables::line(s, results));
+        }
     };
-    Entry { run, table: tables::to_wide(s, results) }
+    Entry::with_table(run, tables::ends(s, results))
 }
 
 /// The body of a float of more than a byte.
-const fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
+const fn real<Q: sources::Source, const FROM: u32>(to: DType) -> TableFn<Q::Data> {
     match to {
         DType::Float32 => wide::<Q, F32, FROM, 32>,
         DType::Complex64 => wide::<Q, C64, FROM, 64>,
@@ -306,7 +340,7 @@ const fn real<Q: sources::Source, const FROM: u32>(to: DType) -> KernelFn {
 }
 
 /// The body of any target of more than a byte, of a source whose words are those of 16-bit integers.
-const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: Overflow) -> KernelFn {
+const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: Overflow) -> TableFn<Q::Data> {
     match to.spec() {
         Spec::Int { bits: 32 | 64, .. } => integer::<Q, FROM, false>(to, overflow),
         _ => real::<Q, FROM>(to),
@@ -314,7 +348,7 @@ const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: Overfl
 }
 
 /// The same of an 8-bit float, whose integers are all made of float32.
-const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: Overflow) -> KernelFn {
+const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: Overflow) -> TableFn<Q::Data> {
     match (to.spec(), overflow) {
         (Spec::Int { bits: 16, .. }, Overflow::Wrap) => wide::<Q, I16<Wrap, ROUNDED>, 8, 16>,
         (Spec::Int { bits: 16, .. }, Overflow::Signed) => wide::<Q, I16<ClampSigned, ROUNDED>, 8, 16>,
@@ -328,7 +362,7 @@ const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: Over
 const fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(
     to: DType,
     overflow: Overflow,
-) -> KernelFn {
+) -> TableFn<Q::Data> {
     match (to.size(), overflow) {
         (4, Overflow::Wrap) => wide::<Q, I32<Wrap, ROUNDED>, FROM, 32>,
         (4, Overflow::Signed) => wide::<Q, I32<ClampSigned, ROUNDED>, FROM, 32>,
@@ -370,7 +404,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
     let is_float = !matches!(d.spec(), Spec::Int { .. });
     match (set, from_bits) {
         (Some(Set::Four), _) => {
-            let wide_of: fn(DType, Overflow) -> KernelFn = match from_bits {
+            let wide_of: fn(DType, Overflow) -> TableFn<Lut<16, 2>> = match from_bits {
                 2 => shaped::<Table<16>, 2>,
                 4 => shaped::<Table<16>, 4>,
                 _ => shaped::<Table<16>, 8>,
@@ -408,14 +442,8 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
             Some(Made::new(powers::<widen::RoundedBytes>(d, rules.saturate)?, least as u8))
         }
         (Some(Set::Signed | Set::Fnuz), _) if !is_float => {
-            let run = match linear::Entry::of(s) {
-                Some(linear::Entry::Last) => of_8::<Shifted<Last, true>, true>(d, overflow),
-                Some(linear::Entry::None) => of_8::<Shifted<Nothing, true>, true>(d, overflow),
-                Some(linear::Entry::Fnuz) => of_8::<Shifted<Fnuz, true>, true>(d, overflow),
-                None => of_8::<Linear<Sign>, true>(d, overflow),
-            };
-            let table = tables::to_wide(s, Results::Truncating(rules.saturate));
-            Some(Made::directed(run, table, direction(rules.rounding)?))
+            let entry = of_float_8::<true>(s, d, overflow, Results::Truncating(rules.saturate));
+            Some(Made::directed(entry, direction(rules.rounding)?))
         }
         _ => None,
     }

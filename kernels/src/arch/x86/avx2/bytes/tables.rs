@@ -56,19 +56,19 @@ macro_rules! wide {
     }};
 }
 
-const fn four<T: Words>() -> Lut<16, 2> {
+const fn four_of<T: Words>() -> Lut<16, 2> {
     *Of::<T, choice::Differences, 16, 2>::LUT
 }
 
-const fn six<T: Words>() -> Magnitudes {
+const fn six_of<T: Words>() -> Magnitudes {
     *MagnitudesOf::<T>::TABLE
 }
 
-const fn ends<T: Words>() -> Ends {
+const fn ends_of<T: Words>() -> Ends {
     *EndsOf::<T>::ENDS
 }
 
-const fn line<T: Words>() -> Line {
+const fn line_of<T: Words>() -> Line {
     *linear::Of::<T>::LINE
 }
 
@@ -98,7 +98,7 @@ macro_rules! define_rows {
         static FOUR: [[Lut<16, 2>; Results::COUNT]; count(&[Set::Four], COUNT)] = {
             let (mut rows, mut i) = ([[Lut::EMPTY; Results::COUNT]; count(&[Set::Four], COUNT)], 0);
             $(if is_in(DType::$variant, &[Set::Four]) {
-                rows[i] = wide!(four, $format);
+                rows[i] = wide!(four_of, $format);
                 i += 1;
             })*
             assert!(i == rows.len());
@@ -114,9 +114,9 @@ macro_rules! define_rows {
             rows
         };
         static SIX: [[Magnitudes; Results::COUNT]; count(&[Set::Six], COUNT)] = {
-            let (mut rows, mut i) = ([wide!(six, F6E2M3FN); count(&[Set::Six], COUNT)], 0);
+            let (mut rows, mut i) = ([wide!(six_of, F6E2M3FN); count(&[Set::Six], COUNT)], 0);
             $(if is_in(DType::$variant, &[Set::Six]) {
-                rows[i] = wide!(six, $format);
+                rows[i] = wide!(six_of, $format);
                 i += 1;
             })*
             assert!(i == rows.len());
@@ -132,18 +132,18 @@ macro_rules! define_rows {
             rows
         };
         static ENDS: [[Ends; Results::COUNT]; count_of(true)] = {
-            let (mut rows, mut i) = ([wide!(ends, F8E5M2); count_of(true)], 0);
+            let (mut rows, mut i) = ([wide!(ends_of, F8E5M2); count_of(true)], 0);
             $(if has_ends(DType::$variant) {
-                rows[i] = wide!(ends, $format);
+                rows[i] = wide!(ends_of, $format);
                 i += 1;
             })*
             assert!(i == rows.len());
             rows
         };
         static LINES: [[Line; Results::COUNT]; count_of(false)] = {
-            let (mut rows, mut i) = ([wide!(line, F8E3M4); count_of(false)], 0);
+            let (mut rows, mut i) = ([wide!(line_of, F8E3M4); count_of(false)], 0);
             $(if has_line(DType::$variant) {
-                rows[i] = wide!(line, $format);
+                rows[i] = wide!(line_of, $format);
                 i += 1;
             })*
             assert!(i == rows.len());
@@ -158,7 +158,7 @@ static ONES: [[u8; 2]; 2] =
     [((1_f32.to_bits() >> 16) as u16).to_le_bytes(), ((1_f64.to_bits() >> 48) as u16).to_le_bytes()];
 
 /// `float8_e8m0fnu` as float32 and as float64.
-static POWERS: [Line; 2] = [line::<Saturating<F8E8M0FNU, f32>>(), line::<Saturating<F8E8M0FNU, f64>>()];
+static POWERS: [Line; 2] = [line_of::<Saturating<F8E8M0FNU, f32>>(), line_of::<Saturating<F8E8M0FNU, f64>>()];
 
 /// The row of a source among the places of its set.
 const fn place(from: DType, places: &[u8; COUNT]) -> usize {
@@ -191,30 +191,46 @@ const fn count_of(ends: bool) -> usize {
     count
 }
 
-pub(super) const fn pointer<T>(table: &'static T) -> *const u8 {
-    core::ptr::from_ref(table).cast()
+/// The table of a source of up to 4 bits and an integer of 16 bits.
+pub(super) const fn four_to_integer_16(from: DType, unsigned: bool, saturate: bool) -> &'static Lut<16, 2> {
+    let row = place(from, const { &places(&[Set::Four]) });
+    &FOUR_INTEGERS[row][saturate as usize][unsigned as usize]
 }
 
-/// The table of a source of up to 6 bits and an integer of 16 bits.
-pub(super) const fn to_integer_16(from: DType, unsigned: bool, saturate: bool) -> *const u8 {
-    let (saturate, unsigned) = (saturate as usize, unsigned as usize);
-    match Set::of(from) {
-        Some(Set::Four) => {
-            pointer(&FOUR_INTEGERS[place(from, const { &places(&[Set::Four]) })][saturate][unsigned])
-        }
-        _ => pointer(&SIX_INTEGERS[place(from, const { &places(&[Set::Six]) })][saturate][unsigned]),
-    }
+/// The same of a source of 6 bits.
+pub(super) const fn six_to_integer_16(from: DType, unsigned: bool, saturate: bool) -> &'static Lut<64, 2> {
+    let row = place(from, const { &places(&[Set::Six]) });
+    &SIX_INTEGERS[row][saturate as usize][unsigned as usize]
 }
 
-/// The data of other targets.
-pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
-    let r = results.place();
-    match Set::of(from) {
-        Some(Set::Truth) => pointer(&ONES[r]),
-        Some(Set::Four) => pointer(&FOUR[place(from, const { &places(&[Set::Four]) })][r]),
-        Some(Set::Six) => pointer(&SIX[place(from, const { &places(&[Set::Six]) })][r]),
-        Some(Set::Exponents) => pointer(&POWERS[r]),
-        _ if has_ends(from) => pointer(&ENDS[float_place(from)][r]),
-        _ => pointer(&LINES[float_place(from)][r]),
-    }
+/// The data of bool and other targets.
+pub(super) const fn one(results: Results) -> &'static [u8; 2] {
+    &ONES[results.place()]
+}
+
+/// Of a source of up to 4 bits.
+pub(super) const fn four(from: DType, results: Results) -> &'static Lut<16, 2> {
+    &FOUR[place(from, const { &places(&[Set::Four]) })][results.place()]
+}
+
+/// Of a source of 6 bits.
+pub(super) const fn six(from: DType, results: Results) -> &'static Magnitudes {
+    &SIX[place(from, const { &places(&[Set::Six]) })][results.place()]
+}
+
+/// Of exponents.
+pub(super) const fn powers(results: Results) -> &'static Line {
+    &POWERS[results.place()]
+}
+
+/// Of an 8-bit float whose ends are short.
+pub(super) const fn ends(from: DType, results: Results) -> &'static Ends {
+    assert!(has_ends(from));
+    &ENDS[float_place(from)][results.place()]
+}
+
+/// Of an 8-bit float whose ends are longer.
+pub(super) const fn line(from: DType, results: Results) -> &'static Line {
+    assert!(has_line(from));
+    &LINES[float_place(from)][results.place()]
 }

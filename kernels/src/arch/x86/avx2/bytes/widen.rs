@@ -11,8 +11,11 @@ use crate::format::typed;
 use crate::vector::Simd;
 use crate::{
     arch::x86::avx2::simd::Avx2,
-    format::{data::Data, lut},
-    vector::short::padded,
+    format::lut,
+    vector::{
+        kernel::{WithTable, erased},
+        short::padded,
+    },
 };
 use core::marker::PhantomData;
 
@@ -27,7 +30,7 @@ pub(crate) enum Extended {
     Unsigned,
     /// bool: any byte but 0 is 1.
     Truth,
-    /// The powers of two of exponents: those from the first byte of the table on are at least 1.
+    /// The powers of two of exponents: those from the table on, which is a code, become at least 1. No other source reads the table.
     Rounded,
 }
 
@@ -343,8 +346,14 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    pub(super) unsafe fn widen<W: Wide, E: Extend>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more.
+    pub(super) unsafe fn widen<W: Wide, E: Extend>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &WithTable<u8>,
+    ) {
+        // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more; the block on the stack
+        // is cast with the same data.
         unsafe {
             let step = |i: usize| {
                 let from = src.add(i);
@@ -356,7 +365,7 @@ avx2_fn! {
                 let limited = match E::SOURCE {
                     Extended::Clamped => _mm_max_epi8(bytes, _mm_setzero_si128()),
                     Extended::Rounded => {
-                        let least = _mm_set1_epi8(*data.table as i8);
+                        let least = _mm_set1_epi8(*data.table() as i8);
                         let is_one = _mm_cmpeq_epi8(_mm_max_epu8(bytes, least), bytes);
                         _mm_max_epu8(bytes, _mm_and_si128(is_one, _mm_set1_epi8(127)))
                     }
@@ -379,7 +388,8 @@ avx2_fn! {
             } else if i > 0 {
                 step(n - W::STEP);
             } else {
-                padded(Avx2::new_unchecked(), widen::<W, E>, W::STEP, 1, W::SIZE, src, dst, n, data);
+                let whole = erased(widen::<W, E>);
+                padded(Avx2::new_unchecked(), whole, W::STEP, 1, W::SIZE, src, dst, n, data.data());
             }
         }
     }
@@ -389,10 +399,15 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as in `widen`; the table of this kernel is limits.
+    pub(super) unsafe fn narrow<const SIGNED: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &WithTable<lut::Limits>,
+    ) {
+        // SAFETY: as in `widen`; the block on the stack is cast with the same data.
         unsafe {
-            let limits = &data.table.cast::<lut::Limits>().read();
+            let limits = &core::ptr::from_ref(data.table()).read();
             let all = |x: u8| _mm256_set1_epi8(x as i8);
             let (used, bits) = (all(limits.used), all(limits.bits));
             let (min, max) = (all(limits.min), all(limits.max));
@@ -414,7 +429,8 @@ avx2_fn! {
             } else if i > 0 {
                 step(n - 32);
             } else {
-                padded(Avx2::new_unchecked(), narrow::<SIGNED>, 32, 1, 1, src, dst, n, data);
+                let whole = erased(narrow::<SIGNED>);
+                padded(Avx2::new_unchecked(), whole, 32, 1, 1, src, dst, n, data.data());
             }
         }
     }

@@ -20,11 +20,10 @@ use crate::{
     dtype::{DType, Encoding, Spec},
     format::{
         Format,
-        data::Data,
         lut::{self, Codes, Lut, Of, Saturating, Set, Wrapping, choice},
     },
     vector::{
-        kernel::{Entry, KernelFn, Made},
+        kernel::{Entry, KernelFn, Made, TableFn, WithTable},
         pairs::has_overflow_rule,
         table::Found,
     },
@@ -45,12 +44,12 @@ vbmi_fn! {
         src: *const u8,
         dst: *mut u8,
         n: usize,
-        data: &Data,
+        data: &WithTable<Lut<E, P>>,
     ) {
-        // SAFETY: the table of a kernel is the one that it was chosen with. Blocks of 64 elements that lie among the caller's `n`,
+        // SAFETY: blocks of 64 elements that lie among the caller's `n`,
         // and by masks those that are left. Blocks begin on whole bytes of every width.
         unsafe {
-            let planes = Q::load(&*data.table.cast::<Lut<E, P>>());
+            let planes = Q::load(data.table());
             let (read, written) = (L::BITS as usize, W::BITS as usize);
             let mut i = 0;
             while n - i >= 64 {
@@ -106,7 +105,7 @@ impl Wide {
 }
 
 /// The body of a target of a byte or less.
-const fn narrow<L: Load, Q: Planes<E, 1>, const E: usize>(to: Encoding) -> KernelFn {
+const fn narrow<L: Load, Q: Planes<E, 1>, const E: usize>(to: Encoding) -> TableFn<Lut<E, 1>> {
     match to.bits_per_element() {
         2 => run::<L, Q, WPacked<2>, E, 1>,
         4 => run::<L, Q, WPacked<4>, E, 1>,
@@ -116,7 +115,7 @@ const fn narrow<L: Load, Q: Planes<E, 1>, const E: usize>(to: Encoding) -> Kerne
 }
 
 /// The body of a target of more than a byte.
-const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> TableFn<Lut<E, 2>> {
     match shape {
         WideShape::F32 => run::<L, Q, F32, E, 2>,
         WideShape::C64 => run::<L, Q, C64, E, 2>,
@@ -125,7 +124,7 @@ const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> Ker
 }
 
 /// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
-const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> KernelFn {
+const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> TableFn<Lut<E, 2>> {
     match shape {
         WideShape::F64 => run::<L, Q, F64, E, 2>,
         WideShape::C128 => run::<L, Q, C128, E, 2>,
@@ -139,38 +138,29 @@ const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape
     }
 }
 
-/// The body of a target of a byte or less.
-const fn to_byte(from: Encoding, to: Encoding) -> KernelFn {
-    match Set::of(from.dtype()) {
-        Some(Set::Truth) => narrow::<Bytes, Truth<T64, 1>, 64>(to),
-        Some(Set::Four | Set::Six) => short(from, to, None),
-        _ => narrow::<Bytes, Direct<T256, 1>, 256>(to),
-    }
-}
-
-/// The body of an integer of 16 bits.
-const fn to_integer_16(from: Encoding, to: Encoding) -> KernelFn {
-    if lut::is_in(from.dtype(), Set::SHORT) {
-        short(from, to, Some(WideShape::W16))
-    } else {
-        // The sign of an integer of two bytes is no single bit.
-        wide_but_f32::<Bytes, Direct<T256, 2>, 256>(WideShape::W16)
-    }
-}
-
-/// The body of sources of at most 6 bits, packed or not.
-const fn short(from: Encoding, to: Encoding, shape: Option<WideShape>) -> KernelFn {
-    const fn of<L: Load>(to: Encoding, shape: Option<WideShape>) -> KernelFn {
-        match shape {
-            Some(shape) => wide::<L, Direct<T64, 2>, 64>(shape),
-            None => narrow::<L, Direct<T64, 1>, 64>(to),
-        }
-    }
+/// The body of a source of at most 6 bits, packed or not, or of bool, to a target of a byte or less.
+const fn short_to_byte(from: Encoding, to: Encoding) -> TableFn<Lut<64, 1>> {
     match from.bits_per_element() {
-        2 => of::<Packed<2>>(to, shape),
-        4 => of::<Packed<4>>(to, shape),
-        6 => of::<Packed<6>>(to, shape),
-        _ => of::<Bytes>(to, shape),
+        2 => narrow::<Packed<2>, Direct<T64, 1>, 64>(to),
+        4 => narrow::<Packed<4>, Direct<T64, 1>, 64>(to),
+        6 => narrow::<Packed<6>, Direct<T64, 1>, 64>(to),
+        _ if matches!(from.dtype(), DType::Bool) => narrow::<Bytes, Truth<T64, 1>, 64>(to),
+        _ => narrow::<Bytes, Direct<T64, 1>, 64>(to),
+    }
+}
+
+/// The body of a longer source to a target of a byte or less.
+const fn to_byte(to: Encoding) -> TableFn<Lut<256, 1>> {
+    narrow::<Bytes, Direct<T256, 1>, 256>(to)
+}
+
+/// The body of a source of at most 6 bits, packed or not, to a target of more than a byte.
+const fn short(from: Encoding, shape: WideShape) -> TableFn<Lut<64, 2>> {
+    match from.bits_per_element() {
+        2 => wide::<Packed<2>, Direct<T64, 2>, 64>(shape),
+        4 => wide::<Packed<4>, Direct<T64, 2>, 64>(shape),
+        6 => wide::<Packed<6>, Direct<T64, 2>, 64>(shape),
+        _ => wide::<Bytes, Direct<T64, 2>, 64>(shape),
     }
 }
 
@@ -187,18 +177,29 @@ pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found 
         return Found::Tabled;
     }
     let Some(Wide { shape, results }) = Wide::of(d, saturate) else { return Found::Tabled };
-    let set = Set::of(s);
-    let run = match (set, shape, results) {
-        _ if matches!(set, Some(Set::Four | Set::Six)) => short(from, to, Some(shape)),
-        (Some(Set::Signed), ..) => wide::<Bytes, Signed<T128, 2>, 128>(shape),
-        (Some(Set::Fnuz), ..) => wide::<Bytes, Fnuz<T128, 2>, 128>(shape),
-        (Some(Set::Exponents), WideShape::F32, _) => run::<Bytes, Exponent, F32, 0, 2>,
-        (Some(Set::Exponents), WideShape::C64, _) => run::<Bytes, Exponent, C64, 0, 2>,
-        (Some(Set::Exponents), _, Results::Float32) => run::<Bytes, Exponent, W16, 0, 2>,
-        (Some(Set::Integers), ..) if matches!(s, DType::Int8) => run::<Bytes, Twos<T128, 2>, W16, 128, 2>,
-        _ => wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape),
-    };
-    Found::Kernel(Entry { run, table: tables::to_wide(s, results) })
+    Found::Kernel(match Set::of(s) {
+        Some(Set::Four | Set::Six) => Entry::with_table(short(from, shape), tables::short(s, results)),
+        Some(Set::Signed) => {
+            Entry::with_table(wide::<Bytes, Signed<T128, 2>, 128>(shape), tables::signed(s, results))
+        }
+        Some(Set::Fnuz) => {
+            Entry::with_table(wide::<Bytes, Fnuz<T128, 2>, 128>(shape), tables::fnuz(s, results))
+        }
+        // The upper half of a float32 is made of the exponent, without entries.
+        Some(Set::Exponents) => match (shape, results) {
+            (WideShape::F32, _) => Entry::with_table(run::<Bytes, Exponent, F32, 0, 2>, &Lut::EMPTY),
+            (WideShape::C64, _) => Entry::with_table(run::<Bytes, Exponent, C64, 0, 2>, &Lut::EMPTY),
+            (_, Results::Float32) => Entry::with_table(run::<Bytes, Exponent, W16, 0, 2>, &Lut::EMPTY),
+            _ => Entry::with_table(
+                wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape),
+                tables::exponents(s, results),
+            ),
+        },
+        _ if matches!(s, DType::Int8) => {
+            Entry::with_table(run::<Bytes, Twos<T128, 2>, W16, 128, 2>, tables::int8(results))
+        }
+        _ => Entry::with_table(wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape), tables::uint8(results)),
+    })
 }
 
 /// The kernel of a pair of byte storage, its table a constant.
@@ -210,20 +211,23 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
     let is_short = lut::is_in(S::DTYPE, &[Set::Four, Set::Six, Set::Truth]);
     match (D::DTYPE.size(), is_short) {
-        (1, true) => Entry { run: to_byte(from, to), table: own::<S, D, 64, 1>(saturate) },
-        (1, false) => Entry { run: to_byte(from, to), table: own::<S, D, 256, 1>(saturate) },
-        (_, true) => Entry { run: to_integer_16(from, to), table: own::<S, D, 64, 2>(saturate) },
-        (_, false) => Entry { run: to_integer_16(from, to), table: own::<S, D, 256, 2>(saturate) },
+        (1, true) => Entry::with_table(short_to_byte(from, to), own::<S, D, 64, 1>(saturate)),
+        (1, false) => Entry::with_table(to_byte(to), own::<S, D, 256, 1>(saturate)),
+        (_, true) => Entry::with_table(short(from, WideShape::W16), own::<S, D, 64, 2>(saturate)),
+        // The sign of an integer of two bytes is no single bit.
+        (_, false) => Entry::with_table(
+            wide_but_f32::<Bytes, Direct<T256, 2>, 256>(WideShape::W16),
+            own::<S, D, 256, 2>(saturate),
+        ),
     }
 }
 
 /// The table of a pair alone.
-const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: bool) -> *const u8 {
-    let table = match saturate {
+const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: bool) -> &'static Lut<E, P> {
+    match saturate {
         true => Of::<Saturating<S, D>, choice::All, E, P>::LUT,
         false => Of::<Wrapping<S, D>, choice::All, E, P>::LUT,
-    };
-    core::ptr::from_ref(table).cast()
+    }
 }
 
 /// The kernel that makes the words of a pair, whatever they are.
@@ -231,27 +235,26 @@ pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16;
     let (s, d) = (from.dtype(), to.dtype());
     let set = Set::of(s);
     if d.size() == 1 {
-        let run = to_byte(from, to);
         return if matches!(set, Some(Set::Four | Set::Six | Set::Truth)) {
-            Made::new(run, Lut::<64, 1>::new(words, Codes::All))
+            Made::new(short_to_byte(from, to), Lut::new(words, Codes::All))
         } else {
-            Made::new(run, Lut::<256, 1>::new(words, Codes::All))
+            Made::new(to_byte(to), Lut::new(words, Codes::All))
         };
     }
     let shape = Wide::of(d, saturate).map_or(WideShape::W16, |wide| wide.shape);
     if matches!(set, Some(Set::Four | Set::Six)) {
-        return Made::new(short(from, to, Some(shape)), Lut::<64, 2>::new(words, Codes::All));
+        return Made::new(short(from, shape), Lut::new(words, Codes::All));
     }
     // Half as many codes are quicker, where positive and negative numbers are rounded alike.
     if set == Some(Set::Signed) && Codes::Magnitudes.tell(words) {
         let run = wide::<Bytes, Signed<T128, 2>, 128>(shape);
-        return Made::new(run, Lut::<128, 2>::new(words, Codes::Magnitudes));
+        return Made::new(run, Lut::new(words, Codes::Magnitudes));
     }
     if set == Some(Set::Fnuz) && Codes::Patched.tell(words) {
         let run = wide::<Bytes, Fnuz<T128, 2>, 128>(shape);
-        return Made::new(run, Lut::<128, 2>::new(words, Codes::Patched));
+        return Made::new(run, Lut::new(words, Codes::Patched));
     }
-    Made::new(wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape), Lut::<256, 2>::new(words, Codes::All))
+    Made::new(wide_but_f32::<Bytes, Direct<T256, 2>, 256>(shape), Lut::new(words, Codes::All))
 }
 
 /// The kernels that extend or narrow integers of a byte.
@@ -282,7 +285,7 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     }
     if let Some(limits) = lut::limits_of(from, to, saturate) {
         let run = if limits.signed { widen::narrow::<true> } else { widen::narrow::<false> };
-        return Some(Entry { run, table: core::ptr::from_ref(limits).cast() });
+        return Some(Entry::with_table(run, limits));
     }
     let loses_sign = saturate && matches!(to.spec(), Spec::Int { signed: false, .. });
     let from = match from {

@@ -17,7 +17,7 @@ use crate::{
     dtype::{DType, Encoding},
     format::{data::Data, lut::Lut},
     vector::{
-        kernel::KernelFn,
+        kernel::TableFn,
         scaled::{self, Decoding, Fused, Source, Step},
     },
 };
@@ -69,7 +69,7 @@ impl Source<Token> for Ints {
 }
 
 /// The kernel of 8-bit floats to bfloat16 that looks all words up in a table of magnitudes.
-pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<KernelFn> {
+pub(in crate::arch) fn products(from: Encoding, to: Encoding) -> Option<TableFn<Lut<128, 2>>> {
     let covered = matches!(from.dtype(), DType::Float8E4M3FN | DType::Float8E5M2);
     (covered && to == Encoding::new(DType::BFloat16)).then_some(run::<Bytes, Signed<T128, 2>, W16, 128, 2>)
 }

@@ -118,21 +118,32 @@ const fn place(from: DType, places: &[u8; COUNT]) -> usize {
     places[from as usize] as usize
 }
 
-const fn pointer<T>(table: &'static T) -> *const u8 {
-    core::ptr::from_ref(table).cast()
+/// The table of a source of at most 6 bits.
+pub(super) const fn short(from: DType, results: Results) -> &'static Lut<64, 2> {
+    &SHORT_WIDE[place(from, const { &places(Set::SHORT) })][results.place()]
 }
 
-/// The table of a target of more than a byte but for integers of 16 bits.
-pub(super) const fn to_wide(from: DType, results: Results) -> *const u8 {
-    let r = results.place();
-    match Set::of(from) {
-        Some(Set::Four | Set::Six) => pointer(&SHORT_WIDE[place(from, const { &places(Set::SHORT) })][r]),
-        Some(Set::Signed) => pointer(&SIGNED_WIDE[place(from, const { &places(&[Set::Signed]) })][r]),
-        Some(Set::Fnuz) => pointer(&FNUZ_WIDE[place(from, const { &places(&[Set::Fnuz]) })][r]),
-        Some(Set::Exponents) => pointer(&EXPONENT_WIDE[place(from, const { &places(&[Set::Exponents]) })][r]),
-        _ => {
-            let half = matches!(results, Results::Float16) as usize;
-            if matches!(from, DType::Int8) { pointer(&INT8[half]) } else { pointer(&UINT8[half]) }
-        }
-    }
+/// Of a float with a sign.
+pub(super) const fn signed(from: DType, results: Results) -> &'static Lut<128, 2> {
+    &SIGNED_WIDE[place(from, const { &places(&[Set::Signed]) })][results.place()]
+}
+
+/// Of a float without negative zero.
+pub(super) const fn fnuz(from: DType, results: Results) -> &'static Lut<128, 2> {
+    &FNUZ_WIDE[place(from, const { &places(&[Set::Fnuz]) })][results.place()]
+}
+
+/// Of exponents.
+pub(super) const fn exponents(from: DType, results: Results) -> &'static Lut<256, 2> {
+    &EXPONENT_WIDE[place(from, const { &places(&[Set::Exponents]) })][results.place()]
+}
+
+/// Of int8 to floats.
+pub(super) const fn int8(results: Results) -> &'static Lut<128, 2> {
+    &INT8[matches!(results, Results::Float16) as usize]
+}
+
+/// Of uint8 to floats.
+pub(super) const fn uint8(results: Results) -> &'static Lut<256, 2> {
+    &UINT8[matches!(results, Results::Float16) as usize]
 }

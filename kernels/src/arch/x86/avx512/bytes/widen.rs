@@ -7,6 +7,7 @@ use super::shapes::first;
 use crate::arch::x86::intrinsics::*;
 use crate::format::typed;
 use crate::format::{data::Data, lut};
+use crate::vector::kernel::WithTable;
 
 /// What is extended.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -222,10 +223,15 @@ avx512_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    pub(super) unsafe fn narrow<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: as in `widen`; the table of this kernel is limits.
+    pub(super) unsafe fn narrow<const SIGNED: bool>(
+        src: *const u8,
+        dst: *mut u8,
+        n: usize,
+        data: &WithTable<lut::Limits>,
+    ) {
+        // SAFETY: as in `widen`.
         unsafe {
-            let limits = &*data.table.cast::<lut::Limits>();
+            let limits = data.table();
             let all = |x: u8| _mm512_set1_epi8(x as i8);
             let (used, bits) = (all(limits.used), all(limits.bits));
             let (min, max) = (all(limits.min), all(limits.max));

@@ -1,13 +1,16 @@
 //! The files of a checkpoint that are no weights, copied byte for byte.
 
-use std::{fs, path::Path};
+use std::{
+    fs,
+    path::{Path, PathBuf},
+};
 
 use lanecast_files::{Error, Result};
 
-use super::{Job, make};
+use super::new_file;
 use crate::{
     error::unsupported,
-    source::{SKIPPED, resolve},
+    source::{SKIPPED, Source, resolve},
 };
 
 /// The ends of the names of weights, of downloads that did not end, and of indices of weights.
@@ -22,32 +25,39 @@ const WEIGHTS: &[&str] = &[
     ".bin.index.json",
 ];
 
-/// Files that describe the quantization, or are rewritten.
-const REPLACED: &[&str] =
-    &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
+/// A file to copy.
+#[derive(Debug)]
+pub(crate) struct CopiedFile {
+    /// Its path in the output.
+    pub(crate) name: String,
+    from: PathBuf,
+}
 
-/// Copies what is in the folder of the checkpoint to the folder `to`.
-pub(super) fn copy(job: &mut Job<'_, '_>, to: &Path) -> Result<()> {
+impl CopiedFile {
+    /// Copies the file to the folder `root`, which must not have it.
+    pub(super) fn copy(&self, root: &Path) -> Result<()> {
+        let (_, path) = new_file(root, &self.name)?;
+        fs::copy(&self.from, &path).map_err(|e| Error::system("cannot copy", &e).at_path(&self.from))?;
+        Ok(())
+    }
+}
+
+/// The files of the folder that are neither weights nor `replaced`: files at the top of the folder that describe the weights.
+pub(crate) fn copied_files(source: &Source, replaced: &[&str]) -> Result<Vec<CopiedFile>> {
+    if !source.is_folder {
+        return Ok(Vec::new());
+    }
     let mut names = Vec::new();
-    let source = &job.checkpoint.source;
-    list(&source.folder, "", &mut names)?;
+    list(&source.folder, "", replaced, &mut names)?;
     // An index may name a shard as it likes.
     names.retain(|name| source.files.iter().all(|file| Path::new(&file.name) != Path::new(name)));
     names.sort();
-    for name in names {
-        job.check()?;
-        let from = resolve(&job.checkpoint.source.folder, &name)?;
-        let path = make(to, &name)?;
-        // Fails if the output has the file.
-        super::file(&path)?;
-        fs::copy(&from, &path).map_err(|e| Error::system("cannot copy", &e).at_path(&from))?;
-        job.report.files.push(name);
-    }
-    Ok(())
+    let copied = names.into_iter().map(|name| Ok(CopiedFile { from: resolve(&source.folder, &name)?, name }));
+    copied.collect()
 }
 
 /// Adds the files of a folder of the checkpoint, by their paths in it. `inner` is the path of the folder, with a slash at the end.
-fn list(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> {
+fn list(root: &Path, inner: &str, replaced: &[&str], names: &mut Vec<String>) -> Result<()> {
     let folder = root.join(inner);
     let failed = |e: std::io::Error| Error::system("cannot list the folder", &e).at_path(&folder);
     for entry in fs::read_dir(&folder).map_err(failed)? {
@@ -58,11 +68,11 @@ fn list(root: &Path, inner: &str, names: &mut Vec<String>) -> Result<()> {
         let kind = entry.file_type().map_err(failed)?;
         if kind.is_dir() {
             if !SKIPPED.contains(&&*name) {
-                list(root, &format!("{inner}{name}/"), names)?;
+                list(root, &format!("{inner}{name}/"), replaced, names)?;
             }
             continue;
         }
-        let replaced = inner.is_empty() && REPLACED.contains(&&*name);
+        let replaced = inner.is_empty() && replaced.contains(&&*name);
         let lower = name.to_ascii_lowercase();
         if replaced || WEIGHTS.iter().any(|end| lower.ends_with(end)) {
             continue;

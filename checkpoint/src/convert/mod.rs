@@ -1,0 +1,298 @@
+//! [`convert`]: a checkpoint in, the same checkpoint in other dtypes out.
+//!
+//! *Law.* Each value is cast once, as [`lanecast`] defines it. The bytes of the output depend on the source and the options only: not on how
+//! often the work was ended and resumed. The output appears complete or not at all.
+//!
+//! *Method.* `choice` gives each tensor its dtype, and `cast` produces its bytes for the plan, which `write` writes to the folder of `partial`.
+//! It is beside the output, and is renamed at the end. `job` says what a run that resumes must have in common with the first one; `verify` reads
+//! the result again.
+
+mod cast;
+mod choice;
+mod job;
+mod partial;
+mod verify;
+
+use std::path::Path;
+
+use lanecast::{DType, Kind};
+use lanecast_files::{Detail, Error, Remedy, Result, formats::Declared};
+use serde::Serialize;
+
+use crate::{
+    checkpoint::{Checkpoint, Content},
+    config,
+    error::request,
+    faults::Faults,
+    source::Source,
+    write::{
+        Callbacks, Cut, Loss, NewTensor, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
+        name_shards,
+    },
+};
+use choice::{Choice, Fate};
+use job::Job;
+use partial::Partial;
+
+/// What [`convert`] does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ConvertOptions {
+    /// The dtype that floats are cast to.
+    pub to: DType,
+    /// Globs and the dtypes of the tensors whose names they match, integers and bools too. The first glob that matches decides.
+    pub map: Vec<(String, DType)>,
+    /// Globs of the tensors that are cast; all if there are none. The others are copied.
+    pub include: Vec<String>,
+    /// Globs of tensors that are copied.
+    pub exclude: Vec<String>,
+    /// Files get at most so many bytes of tensors, unless one tensor has more. `None` keeps the files of the source.
+    pub max_shard_size: Option<u64>,
+    /// Whether to go on with what an earlier run left unfinished. It must have had the same source and options.
+    pub resume: bool,
+    /// Whether to read the output again, and to compare every tensor with a second cast, before the output gets its name.
+    pub verify: bool,
+    /// Whether codes and scales of a quantized checkpoint may be cast as they are, which destroys its weights.
+    pub allow_quantized: bool,
+    /// Whether the output may exist. It is then replaced, with all files that are in it. What an earlier run left unfinished is discarded,
+    /// unless `resume` is set.
+    pub replace: bool,
+    /// Bytes of a file after which it is flushed to disk, so that a later run goes on from there. A whole number of tensors is.
+    pub mark_every: u64,
+}
+
+impl ConvertOptions {
+    /// Casts all floats to `to`, keeps the files of the source, and refuses outputs that exist.
+    pub fn to(to: DType) -> Self {
+        Self {
+            to,
+            map: Vec::new(),
+            include: Vec::new(),
+            exclude: Vec::new(),
+            max_shard_size: None,
+            resume: false,
+            verify: false,
+            allow_quantized: false,
+            replace: false,
+            mark_every: 256 << 20,
+        }
+    }
+}
+
+/// What [`convert`] did.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[non_exhaustive]
+pub struct ConvertReport {
+    /// The dtype that floats are cast to.
+    pub to: String,
+    /// Tensors that were cast.
+    pub tensors_cast: usize,
+    /// Tensors that were copied.
+    pub tensors_copied: usize,
+    /// Tensors among the copied ones that keep float32 beside weights of another dtype.
+    pub float32_kept: usize,
+    /// Tensors that were read again and compared; `None` if none was.
+    pub tensors_verified: Option<usize>,
+    /// Bytes of tensors of the source.
+    pub bytes_in: u64,
+    /// Bytes of tensors of the output.
+    pub bytes_out: u64,
+    /// Bytes of tensors of the output that an earlier run wrote.
+    pub bytes_resumed: u64,
+    /// The files that were written, by their paths in the output.
+    pub files: Vec<String>,
+    /// Tensors with values that their new dtype does not hold.
+    pub losses: Vec<Loss>,
+    /// What a reader should know about the result.
+    pub warnings: Vec<String>,
+}
+
+/// Casts the tensors of the checkpoint `src`, and writes the checkpoint `dst`.
+///
+/// Floats become `to`. Integers, bools and complex numbers keep their dtype unless `map` names them. Float32 tensors of a checkpoint whose
+/// weights mostly have another dtype keep theirs, too: routers and the like. So do `A_log`, routers and their biases in every checkpoint.
+/// `config.json` gets the new dtype; all files that are no weights are copied. A `.safetensors` file may become a file: `dst` then has this
+/// extension.
+///
+/// The work is done in the folder `dst` + `.lanecast-partial`, which is renamed at the end. If the process ends early, the folder stays, and
+/// a run with `resume` goes on from the last tensors that are on the disk. One process at a time may work on an output.
+///
+/// ```no_run
+/// use lanecast::DType;
+/// use lanecast_checkpoint::{Callbacks, ConvertOptions, convert};
+/// let options = ConvertOptions {
+///     map: vec![("lm_head.*".into(), DType::Float32)],
+///     resume: true,
+///     ..ConvertOptions::to(DType::BFloat16)
+/// };
+/// let report = convert("model".as_ref(), "model-bf16".as_ref(), &options, Callbacks::default())?;
+/// println!("{} tensors cast", report.tensors_cast);
+/// # Ok::<(), lanecast_checkpoint::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// Those of [`Checkpoint::open`]; [`Error::Request`] if the checkpoint is quantized, a glob is malformed or matches nothing, one folder is in
+/// the other, another process works on the output, or the source or the options are not those of the run that is resumed;
+/// [`Error::Unsupported`] if the output cannot hold a dtype; [`Error::Exists`] if `dst` or an unfinished run is in the way;
+/// [`Error::Cancelled`].
+pub fn convert(
+    src: &Path,
+    dst: &Path,
+    options: &ConvertOptions,
+    mut callbacks: Callbacks<'_>,
+) -> Result<ConvertReport> {
+    let (source, warnings) = open(src, options.allow_quantized)?;
+    let choice = Choice::new(&source, options)?;
+    let cut = match options.max_shard_size {
+        Some(0) => return Err(request("a file cannot have at most 0 bytes").at("max_shard_size")),
+        Some(most) => Cut::Size(most),
+        None => Cut::Keep,
+    };
+    let fates: Vec<Fate> = source.tensors.iter().map(|tensor| choice.fate(tensor)).collect();
+    let shards =
+        name_shards(&source, tensors(&source, &fates), cut, |file| source.files[file].metadata.clone());
+    let is_file = becomes_file(&source, shards.len(), dst)?;
+    match is_file {
+        true => check_apart(src, dst, false)?,
+        false => check_apart(&source.folder, dst, source.is_folder)?,
+    }
+    let plan = Plan {
+        shards,
+        copied: if is_file { Vec::new() } else { copied_files(&source, &["config.json"])? },
+        texts: texts(&source, options.to),
+        index: source.index.as_ref().map(|index| &index.value),
+    };
+    let mut partial = Partial::open(dst, is_file, &Job::new(&source, options, &plan)?, options)?;
+    let mut written = plan.write_shards(&mut partial, &mut callbacks)?;
+    let mut verified = None;
+    if !is_file {
+        written.files = plan.names();
+        if !partial.is_renamed() {
+            plan.write_rest(partial.root(), &callbacks)?;
+        }
+    }
+    if options.verify {
+        verified = match verify::compare(&source, &plan, |name| partial.path_of(name), &mut callbacks) {
+            Ok(count) => Some(count),
+            Err(error) => {
+                // No run goes on from wrong bytes. Those of one that was cancelled are not known to be wrong.
+                if !matches!(error, Error::Cancelled) {
+                    partial.discard();
+                }
+                return Err(error);
+            }
+        };
+    }
+    callbacks.check()?;
+    partial.commit()?;
+    let mut report = ConvertReport {
+        to: options.to.name().to_owned(),
+        tensors_cast: written.changed,
+        tensors_copied: written.copied,
+        float32_kept: fates.iter().filter(|fate| **fate == Fate::KeptFloat32).count(),
+        tensors_verified: verified,
+        bytes_in: written.bytes_in,
+        bytes_out: written.bytes_out,
+        bytes_resumed: written.resumed,
+        files: written.files,
+        losses: written.notes.losses,
+        warnings,
+    };
+    report.warnings.extend(written.notes.warnings);
+    report.warn();
+    Ok(report)
+}
+
+/// Opens a checkpoint that is not quantized, or may be.
+fn open(src: &Path, allow_quantized: bool) -> Result<(Source, Vec<String>)> {
+    let (source, mut warnings) = if allow_quantized {
+        let source = Source::open(src, &mut Faults::fatal())?;
+        let warnings = source.warnings.clone();
+        (source, warnings)
+    } else {
+        let checkpoint = Checkpoint::open(src)?;
+        check_plain(&checkpoint).map_err(|e| e.at_path(src))?;
+        let warnings = checkpoint.warnings().to_vec();
+        (checkpoint.source, warnings)
+    };
+    if source.gguf.is_some() {
+        let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
+        warnings.push(what.to_owned());
+    }
+    Ok((source, warnings))
+}
+
+/// Fails if a weight is stored as codes.
+fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
+    let tensors = checkpoint.tensors().iter().zip(&checkpoint.contents);
+    let mut coded =
+        tensors.filter(|(_, content)| !matches!(content, Content::Plain(_))).map(|(tensor, _)| tensor);
+    let Some(first) = coded.next() else { return Ok(()) };
+    let what = format!(
+        "the checkpoint is quantized: \"{}\"{} the layout {}, and a cast of codes and scales destroys the weights",
+        first.name,
+        match coded.count() {
+            0 => " has".to_owned(),
+            1 => " and another weight have".to_owned(),
+            more => format!(" and {more} other weights have"),
+        },
+        first.layout
+    );
+    let remedy = "`lanecast dequantize` decodes it; with allow_quantized the codes are cast all the same";
+    Err(Error::Request(Detail { what, remedy: Remedy::Text(remedy.to_owned()), ..Detail::default() }))
+}
+
+/// The tensors of the output.
+fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
+    let new = |(tensor, fate): (&'a crate::source::Stored, &Fate)| {
+        let from = tensor.dtype();
+        // Blocks have no dtype: their cast fails.
+        let to = fate.dtype().or(from).unwrap_or(DType::UInt8);
+        let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
+        NewTensor {
+            declared: Declared { name: tensor.name.clone(), dtype: to, shape },
+            file: tensor.file,
+            bytes_in: tensor.bytes as u64,
+            is_changed: from != Some(to),
+            produce: Box::new(move |sink| cast::cast(source, tensor, to, sink)),
+        }
+    };
+    source.tensors.iter().zip(fates).map(new).collect()
+}
+
+/// `config.json` with the new dtype, and the metadata of a GGUF file.
+fn texts(source: &Source, to: DType) -> Vec<(&'static str, String)> {
+    let config = source.config.as_ref().filter(|_| source.is_folder).map(|config| match to.kind() {
+        Kind::Float => config::with_dtype(&config.text, to.name()),
+        // A model computes in floats.
+        _ => config.text.clone(),
+    });
+    config.map(|text| ("config.json", text)).into_iter().chain(gguf_metadata(source)).collect()
+}
+
+impl ConvertReport {
+    /// Warns of tensors whose values are lost.
+    fn warn(&mut self) {
+        let named = |losses: &[&Loss]| {
+            let Some(first) = losses.first() else { return String::new() };
+            match losses.len() {
+                1 => format!("\"{}\"", first.tensor),
+                2 => format!("\"{}\" and another tensor", first.tensor),
+                n => format!("\"{}\" and {} other tensors", first.tensor, n - 1),
+            }
+        };
+        let zero: Vec<&Loss> = self.losses.iter().filter(|loss| loss.all_zero).collect();
+        if let Some(first) = zero.first() {
+            self.warnings.push(format!(
+                "every value of {} became zero in {}, because the magnitudes are too small for it; `lanecast quantize` scales them",
+                named(&zero),
+                first.to
+            ));
+        }
+        let out: Vec<&Loss> = self.losses.iter().filter(|loss| loss.out_of_range > 0).collect();
+        if let Some(first) = out.first() {
+            let n: u64 = out.iter().map(|loss| loss.out_of_range).sum();
+            self.warnings.push(format!("{n} values of {} are out of the range of {}", named(&out), first.to));
+        }
+    }
+}
