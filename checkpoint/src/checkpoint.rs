@@ -12,6 +12,7 @@ use crate::{
     activations,
     coding::{Coding, Id},
     error::{At, invalid, request, unsupported},
+    faults::Faults,
     layouts::{Context, Weight, recognise, resolve},
     source::{Elements, Source, Stored},
 };
@@ -117,7 +118,12 @@ impl Checkpoint {
     /// the tensors do not agree; [`Unsupported`](crate::Error::Unsupported) if a layout is not decoded. The message names the file and the
     /// tensor.
     pub fn open(path: &Path) -> Result<Self> {
-        let source = Source::open(path)?;
+        Self::open_with(path, &mut Faults::fatal())
+    }
+
+    /// Opens what is not faulty.
+    pub(crate) fn open_with(path: &Path, faults: &mut Faults) -> Result<Self> {
+        let source = Source::open(path, faults)?;
         let warnings = source.warnings.clone();
         let mut checkpoint = Self {
             contents: Vec::new(),
@@ -129,8 +135,8 @@ impl Checkpoint {
             source,
         };
         match checkpoint.source.gguf.is_some() {
-            true => checkpoint.list_blocks()?,
-            false => checkpoint.list_weights()?,
+            true => checkpoint.list_blocks(faults)?,
+            false => checkpoint.list_weights(faults)?,
         }
         Ok(checkpoint)
     }
@@ -163,11 +169,12 @@ impl Checkpoint {
     }
 
     fn add(&mut self, tensor: Tensor, content: Content) -> Result<()> {
-        if self.names.insert(tensor.name.clone(), self.tensors.len()).is_some() {
+        if self.names.contains_key(&tensor.name) {
             let stored = &self.source.tensors[content.id()];
             let what = format!("two tensors of the checkpoint are \"{}\" when they are decoded", tensor.name);
             return Err(invalid(what).tensor(&self.source, stored));
         }
+        self.names.insert(tensor.name.clone(), self.tensors.len());
         self.tensors.push(tensor);
         self.contents.push(content);
         Ok(())
@@ -183,7 +190,7 @@ impl Checkpoint {
     }
 
     /// The tensors of a GGUF file.
-    fn list_blocks(&mut self) -> Result<()> {
+    fn list_blocks(&mut self, faults: &mut Faults) -> Result<()> {
         // The scale of a tensor of NVFP4 is another tensor.
         let scale = |tensor: &Stored| {
             let names = [tensor.name.strip_suffix(".weight").unwrap_or(&tensor.name), &tensor.name];
@@ -197,8 +204,8 @@ impl Checkpoint {
         let used: HashSet<Id> = scales.values().copied().collect();
         for id in (0..self.source.tensors.len()).filter(|id| !used.contains(id)) {
             let tensor = &self.source.tensors[id];
-            match tensor.elements {
-                Elements::Plain(_) => self.add_plain(id)?,
+            let added = match tensor.elements {
+                Elements::Plain(_) => self.add_plain(id),
                 Elements::Blocks(format) => {
                     let (name, shape) = (tensor.name.clone(), tensor.shape.clone());
                     let tensor = Tensor {
@@ -208,33 +215,41 @@ impl Checkpoint {
                         layout: format.name(),
                         stored_bytes: tensor.bytes as u64,
                     };
-                    self.add(tensor, Content::Blocks(id, scales.get(&id).copied()))?;
+                    self.add(tensor, Content::Blocks(id, scales.get(&id).copied()))
                 }
                 Elements::Unknown(number) => {
-                    return Err(unsupported(format!("the type {number} of GGUF is not decoded"))
-                        .tensor(&self.source, tensor));
+                    Err(unsupported(format!("the type {number} of GGUF is not decoded"))
+                        .tensor(&self.source, tensor))
                 }
-            }
+            };
+            faults.value(added)?;
         }
         Ok(())
     }
 
     /// The tensors of safetensors files: weights of the layout, and plain ones.
-    fn list_weights(&mut self) -> Result<()> {
+    fn list_weights(&mut self, faults: &mut Faults) -> Result<()> {
         let (weights, used, layout, warnings) = {
             let context = Context::new(&self.source);
-            let method = recognise(&context)?;
+            // Nothing is known about the tensors of an unknown method.
+            let Some(method) = faults.value(recognise(&context))? else { return Ok(()) };
             let mut weights: Vec<Option<Weight>> = Vec::new();
             let mut used: HashMap<Id, Id> = HashMap::new();
+            // The weights whose codes are faulty; what belongs to them is no fault of its own.
+            let mut faulty: HashSet<&str> = HashSet::new();
             for id in 0..self.source.tensors.len() {
-                let weight = resolve(method.as_ref(), &context, id)?;
+                let weight = faults.value(resolve(method.as_ref(), &context, id))?.unwrap_or_else(|| {
+                    faulty.insert(stem(&self.source.tensors[id].name));
+                    used.insert(id, id);
+                    None
+                });
                 for other in weight.iter().flat_map(|weight| &weight.companions) {
                     if let Some(first) = used.insert(*other, id) {
                         let what = format!(
                             "two weights use the tensor: \"{}\" and \"{}\"",
                             self.source.tensors[first].name, self.source.tensors[id].name
                         );
-                        return Err(invalid(what).tensor(&self.source, &self.source.tensors[*other]));
+                        faults.add(invalid(what).tensor(&self.source, &self.source.tensors[*other]))?;
                     }
                 }
                 weights.push(weight);
@@ -245,11 +260,14 @@ impl Checkpoint {
                 if weights[id].is_some() || used.contains_key(&id) || kept.contains(&id) {
                     continue;
                 }
-                if method.is_marker(tensor) {
+                if method.is_marker(tensor) || !faulty.is_empty() && belongs(&tensor.name, &faulty) {
                     used.insert(id, id);
                     continue;
                 }
-                self.check_plain(tensor, &context, method.as_ref(), &mut warnings)?;
+                let plain = self.check_plain(tensor, &context, method.as_ref(), &mut warnings);
+                if faults.value(plain)?.is_none() {
+                    used.insert(id, id);
+                }
             }
             warnings.extend(self.padding(&weights));
             let layout = if weights.iter().any(Option::is_some) { method.name() } else { "plain" };
@@ -268,10 +286,14 @@ impl Checkpoint {
                         .sum();
                     let (name, shape) = (weight.name, weight.coding.shape.clone());
                     let tensor = Tensor { name, shape, dtype: None, layout, stored_bytes: stored };
-                    self.add(tensor, Content::Coded(Box::new(weight.coding)))?;
+                    let added = self.add(tensor, Content::Coded(Box::new(weight.coding)));
+                    faults.value(added)?;
                 }
                 None if used.contains_key(&id) => {}
-                None => self.add_plain(id)?,
+                None => {
+                    let added = self.add_plain(id);
+                    faults.value(added)?;
+                }
             }
         }
         Ok(())
@@ -333,7 +355,8 @@ impl Checkpoint {
         Ok(())
     }
 
-    fn content(&self, name: &str) -> Result<(&Tensor, &Content)> {
+    /// The tensor of a name, and where its values come from.
+    pub(crate) fn content(&self, name: &str) -> Result<(&Tensor, &Content)> {
         let index = self.names.get(name);
         let index = index
             .ok_or_else(|| request(format!("no tensor is called \"{name}\"")).at_path(&self.source.folder))?;
@@ -410,6 +433,17 @@ impl Checkpoint {
         let (_, content) = self.content(name)?;
         self.decode_content(content, to, true, sink)
     }
+}
+
+/// What the names of the tensors of a weight begin with, by the name of its codes.
+fn stem(codes: &str) -> &str {
+    let ends = [".weight_packed", ".weight", ".qweight", "_blocks", "_qdata"];
+    ends.iter().find_map(|end| codes.strip_suffix(end)).unwrap_or(codes)
+}
+
+/// Whether a name begins with one of these stems, up to a dot or an underscore.
+fn belongs(name: &str, stems: &HashSet<&str>) -> bool {
+    name.match_indices(['.', '_']).any(|(end, _)| stems.contains(&name[..end]))
 }
 
 /// Little-endian elements, those of less than a byte packed.

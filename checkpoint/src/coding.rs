@@ -23,6 +23,18 @@ pub(crate) enum Codes {
     Table(Arc<[f32]>),
 }
 
+impl Codes {
+    /// What the codes are, for a message.
+    pub(crate) fn name(&self) -> &'static str {
+        match self {
+            Self::Float(dtype) => dtype.name(),
+            Self::Signed => "signed integers",
+            Self::Unsigned => "unsigned integers",
+            Self::Table(_) => "entries of a table",
+        }
+    }
+}
+
 /// The direction in which codes share words.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Along {

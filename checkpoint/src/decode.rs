@@ -42,24 +42,24 @@ pub(crate) struct Decoder<'a> {
     pub(crate) coding: &'a Coding,
     pub(crate) codes: &'a Stored,
     /// The value of every field.
-    table: Vec<f64>,
+    pub(crate) table: Vec<f64>,
     /// The scales as they are stored; computed ones as `float32`.
     pub(crate) scales: Vec<u8>,
     to_f64: Option<CastPlan>,
     zeros: Vec<u8>,
     biases: Vec<u8>,
-    groups: Vec<usize>,
+    pub(crate) groups: Vec<usize>,
     /// The factor, if it is that of a tensor.
     pub(crate) factor: Option<f32>,
 }
 
 /// Scales, zero points and biases of a row of blocks.
 #[derive(Default)]
-struct Line {
+pub(crate) struct Line {
     of: Option<usize>,
-    scales: Vec<f64>,
-    zeros: Vec<f64>,
-    biases: Vec<f64>,
+    pub(crate) scales: Vec<f64>,
+    pub(crate) zeros: Vec<f64>,
+    pub(crate) biases: Vec<f64>,
     fields: Vec<u8>,
 }
 
@@ -211,7 +211,7 @@ impl<'a> Decoder<'a> {
     }
 
     /// Loads scales, zero points and biases of a row of blocks, counted through all matrices.
-    fn load(&self, line: &mut Line, row: usize) -> Result<()> {
+    pub(crate) fn load(&self, line: &mut Line, row: usize) -> Result<()> {
         let (Some(scales), Some(to_f64)) = (&self.coding.scales, &self.to_f64) else { return Ok(()) };
         if line.of == Some(row) {
             return Ok(());

@@ -56,3 +56,30 @@ impl At for Error {
         self.at(format!("{}, tensor \"{name}\"", source.files[tensor.file].path.display()))
     }
 }
+
+/// The parts of a place: the file and the tensor.
+pub(crate) fn parts(place: &str) -> (Option<String>, Option<String>) {
+    let of = |text: &str| (!text.is_empty()).then(|| text.to_owned());
+    let tensor = |text: &str| text.strip_suffix('"').and_then(of);
+    match place.split_once(", tensor \"") {
+        Some((file, rest)) => (of(file), tensor(rest)),
+        None => match place.strip_prefix("tensor \"") {
+            Some(rest) => (None, tensor(rest)),
+            None => (of(place), None),
+        },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_have_a_file_and_a_tensor() {
+        let both = |file: &str, tensor: &str| (Some(file.to_owned()), Some(tensor.to_owned()));
+        assert_eq!(parts("a/b.safetensors, tensor \"m.up\""), both("a/b.safetensors", "m.up"));
+        assert_eq!(parts("tensor \"m.up\""), (None, Some("m.up".to_owned())));
+        assert_eq!(parts("a, b.json"), (Some("a, b.json".to_owned()), None));
+        assert_eq!(parts(""), (None, None));
+    }
+}

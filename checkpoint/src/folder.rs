@@ -10,6 +10,7 @@ use lanecast_files::{Error, Result};
 
 use crate::{
     error::{invalid, refused, unsupported},
+    faults::Faults,
     source::{Json, SINGLE, SKIPPED},
 };
 
@@ -90,7 +91,7 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<String>> {
 }
 
 /// Those of the files of a folder without an index that have weights.
-pub(crate) fn unindexed(folder: &Path, files: &[String]) -> Result<Vec<String>> {
+pub(crate) fn unindexed(folder: &Path, files: &[String], faults: &mut Faults) -> Result<Vec<String>> {
     for kind in KINDS {
         let has_kind = |name: &&String| {
             kind.ends.iter().any(|end| name.ends_with(end))
@@ -98,7 +99,7 @@ pub(crate) fn unindexed(folder: &Path, files: &[String]) -> Result<Vec<String>> 
         };
         let names: Vec<String> = files.iter().filter(has_kind).cloned().collect();
         if !names.is_empty() {
-            return kind.choose(folder, names);
+            return kind.choose(folder, names, faults);
         }
     }
     Err(invalid("the folder has no .safetensors, PyTorch or .npz files").at_path(folder))
@@ -106,7 +107,7 @@ pub(crate) fn unindexed(folder: &Path, files: &[String]) -> Result<Vec<String>> 
 
 impl Kind {
     /// The files to read of these, which are sorted.
-    fn choose(&self, folder: &Path, names: Vec<String>) -> Result<Vec<String>> {
+    fn choose(&self, folder: &Path, names: Vec<String>, faults: &mut Faults) -> Result<Vec<String>> {
         if names.iter().any(|name| name == self.single) {
             return Ok(vec![self.single.to_owned()]);
         }
@@ -116,11 +117,14 @@ impl Kind {
                 sets.push(None);
                 continue;
             };
-            sets.push(Some((stem, of)));
+            let set = Some((stem, of));
+            let known = sets.contains(&set);
+            sets.push(set);
             let part = |i: usize| format!("{stem}-{i:0width$}-of-{of}{end}");
-            if let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part)) {
+            // One fault for all files of a stem.
+            if !known && let Some(missing) = (1..=count).map(part).find(|part| !names.contains(part)) {
                 let what = format!("the folder has \"{name}\", one of {count} files, and not \"{missing}\"");
-                return Err(invalid(what).at_path(folder));
+                faults.add(invalid(what).at_path(folder))?;
             }
         }
         let one_set = sets.iter().all(|set| set.is_some() && *set == sets[0]);

@@ -24,7 +24,8 @@
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
-//! casts, and `quantize` quantized checkpoints. `write` writes what is planned.
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned. `check` collects the `faults` of a checkpoint, and
+//! `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
 
@@ -33,8 +34,10 @@
 struct Readme;
 
 mod activations;
+mod check;
 mod checkpoint;
 mod coding;
+mod compare;
 mod config;
 mod convert;
 mod decode;
@@ -42,6 +45,7 @@ mod dequantize;
 mod doubts;
 mod error;
 mod fast;
+mod faults;
 mod folder;
 mod gguf;
 mod layouts;
@@ -55,7 +59,9 @@ mod unpack;
 mod values;
 mod write;
 
+pub use check::{Checked, Finding, Kind, Loader, Severity, check};
 pub use checkpoint::{Checkpoint, Tensor};
+pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
 pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};

@@ -26,9 +26,14 @@ const PART: usize = 1 << 18;
 pub(crate) type Archives = HashMap<usize, Mutex<TensorFile>>;
 
 impl Source {
-    /// Adds the arrays of an archive.
-    pub(crate) fn add_npz(&mut self, path: PathBuf, name: String, opened: TensorFile) -> Result<()> {
-        let file = self.files.len();
+    /// Adds an archive, and returns its arrays.
+    pub(crate) fn read_npz(
+        &mut self,
+        path: PathBuf,
+        name: String,
+        opened: TensorFile,
+    ) -> Vec<Result<Stored>> {
+        let (file, mut arrays) = (self.files.len(), Vec::new());
         self.files.push(TensorsFile { path, name, metadata: Vec::new() });
         for (index, tensor) in opened.tensors().iter().enumerate() {
             // A member that is no array.
@@ -37,12 +42,11 @@ impl Source {
                 self.warnings.push(what);
                 continue;
             }
-            let stored = stored(tensor, index, file);
             let place = |e: Error| e.at(format!("tensor \"{}\"", tensor.name)).in_path(opened.path());
-            self.add(stored.map_err(place)?)?;
+            arrays.push(stored(tensor, index, file).map_err(place));
         }
         self.archives.insert(file, Mutex::new(opened));
-        Ok(())
+        arrays
     }
 
     /// Writes the elements of an array, little-endian and in C order. An array in Fortran order is held in memory.

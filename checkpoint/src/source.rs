@@ -11,11 +11,12 @@ use std::{
 };
 
 use lanecast::{DType, gguf::BlockFormat};
-use lanecast_files::{Error, Place, Result, TensorFile};
+use lanecast_files::{Error, Place, Result, TensorFile, TensorInfo};
 use serde_json::Value;
 
 use crate::{
     error::{At, invalid, unsupported},
+    faults::Faults,
     folder::{file_name, json, list, numbered, safetensors, unindexed},
     gguf,
     npz::Archives,
@@ -141,13 +142,16 @@ pub(crate) struct Source {
 
 impl Source {
     /// Reads all headers.
-    pub(crate) fn open(path: &Path) -> Result<Self> {
+    pub(crate) fn open(path: &Path, faults: &mut Faults) -> Result<Self> {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
         // The configuration of another checkpoint says nothing about a GGUF file.
         let is_gguf = !is_folder && head(path)?.starts_with(gguf::MAGIC);
-        let json_beside = |name: &str| if is_gguf { Ok(None) } else { json(&folder, name) };
+        let mut json_beside = |name: &str| match is_gguf {
+            true => Ok(None),
+            false => faults.value(json(&folder, name)).map(Option::flatten),
+        };
         let mut source = Self {
             is_folder,
             files: Vec::new(),
@@ -164,29 +168,31 @@ impl Source {
             folder,
         };
         if is_gguf {
-            source.open_gguf(path)?;
+            let opened = source.open_gguf(path, faults);
+            faults.value(opened)?;
         } else if !is_folder {
             let name = file_name(path);
             if let Some(of) = numbered(&name).filter(|of| of.count > 1) {
                 let what = format!("{}: only this file of {} is read", path.display(), of.count);
                 source.warnings.push(what);
             }
-            source.add_file(path.to_owned(), name)?;
-        } else if let Some(index) = json(path, INDEX)? {
-            source.open_index(index)?;
+            source.add_file(Ok(path.to_owned()), name, faults)?;
+        } else if let Some(index) = faults.value(json(path, INDEX))?.flatten() {
+            let opened = source.open_index(index, faults);
+            faults.value(opened)?;
         } else {
             let files = list(path)?;
             let torch = match files.iter().any(|name| name.ends_with(".safetensors")) {
                 true => None,
-                false => json(path, TORCH_INDEX)?,
+                false => faults.value(json(path, TORCH_INDEX))?.flatten(),
             };
-            match torch {
-                Some(index) => source.open_index(index)?,
-                None => {
-                    for name in unindexed(path, &files)? {
-                        let path = resolve(&source.folder, &name)?;
-                        source.add_file(path, name)?;
-                    }
+            if let Some(index) = torch {
+                let opened = source.open_index(index, faults);
+                faults.value(opened)?;
+            } else {
+                let names = unindexed(path, &files, faults);
+                for name in faults.value(names)?.into_iter().flatten() {
+                    source.add_file(resolve(&source.folder, &name), name, faults)?;
                 }
             }
         }
@@ -218,7 +224,7 @@ impl Source {
     }
 
     /// Adds a GGUF file, and the other parts of a split model.
-    fn open_gguf(&mut self, path: &Path) -> Result<()> {
+    fn open_gguf(&mut self, path: &Path, faults: &mut Faults) -> Result<()> {
         for path in gguf::parts(path)? {
             let name = file_name(&path);
             let file = self.files.len();
@@ -226,46 +232,50 @@ impl Source {
             self.files.push(TensorsFile { path, name, metadata: Vec::new() });
             self.gguf.get_or_insert(read.metadata);
             for tensor in read.tensors {
-                self.add(Stored { file, ..tensor })?;
+                let added = self.add(Stored { file, ..tensor });
+                faults.value(added)?;
             }
         }
         Ok(())
     }
 
     /// Adds the files that an index names, and checks it against their headers.
-    fn open_index(&mut self, index: Json) -> Result<()> {
+    fn open_index(&mut self, index: Json, faults: &mut Faults) -> Result<()> {
         let wrong = |what: &str| invalid(what).at_path(&index.path);
         let map = index.value.get("weight_map").and_then(Value::as_object);
         let map = map.ok_or_else(|| wrong("the index has no object \"weight_map\""))?;
         let mut shards: Vec<&str> = Vec::new();
+        let place = |tensor: &str| format!("{}, tensor \"{tensor}\"", index.path.display());
         for (tensor, shard) in map {
-            let shard = shard.as_str().ok_or_else(|| {
-                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
-                invalid("the index names no file for the tensor").at(place)
-            })?;
-            shards.push(shard);
+            match shard.as_str() {
+                Some(shard) => shards.push(shard),
+                None => {
+                    faults.add(invalid("the index names no file for the tensor").at(place(tensor)))?;
+                }
+            }
         }
         shards.sort_unstable();
         shards.dedup();
-        for shard in shards {
-            let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path))?;
-            self.add_file(path, shard.to_owned())?;
+        for shard in &shards {
+            let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path));
+            self.add_file(path, (*shard).to_owned(), faults)?;
         }
         for (tensor, shard) in map {
-            let found = self.names.get(tensor).map(|of| &self.files[self.tensors[*of].file].name);
-            if found.is_none_or(|name| Some(name.as_str()) != shard.as_str()) {
-                let place = format!("{}, tensor \"{tensor}\"", index.path.display());
-                let shard = shard.as_str().unwrap_or_default();
-                return Err(match found {
-                    None => invalid(format!(
-                        "the index says that \"{shard}\" has the tensor, and the file has not"
-                    )),
-                    Some(name) => invalid(format!(
-                        "the index says that \"{shard}\" has the tensor, but \"{name}\" does"
-                    )),
-                }
-                .at(place));
+            // A shard that was not opened is a fault already.
+            let shard = shard.as_str().unwrap_or_default();
+            let found = self.names.get(tensor).map(|of| self.files[self.tensors[*of].file].name.as_str());
+            if found == Some(shard) || self.files.iter().all(|file| file.name != shard) {
+                continue;
             }
+            let error = match found {
+                None => {
+                    invalid(format!("the index says that \"{shard}\" has the tensor, and the file has not"))
+                }
+                Some(name) => {
+                    invalid(format!("the index says that \"{shard}\" has the tensor, but \"{name}\" does"))
+                }
+            };
+            faults.add(error.at(place(tensor)))?;
         }
         let unnamed = self.tensors.iter().filter(|tensor| !map.contains_key(&tensor.name)).count();
         if unnamed > 0 {
@@ -279,20 +289,30 @@ impl Source {
         Ok(())
     }
 
-    /// Adds a file of any kind but GGUF.
-    fn add_file(&mut self, path: PathBuf, name: String) -> Result<()> {
+    /// Adds a file of any kind but GGUF, if it could be found.
+    fn add_file(&mut self, path: Result<PathBuf>, name: String, faults: &mut Faults) -> Result<()> {
+        let read = path.and_then(|path| self.read_file(path, name));
+        for tensor in faults.value(read)?.into_iter().flatten() {
+            let added = tensor.and_then(|tensor| self.add(tensor));
+            faults.value(added)?;
+        }
+        Ok(())
+    }
+
+    /// Adds a file of any kind but GGUF, and returns its tensors.
+    fn read_file(&mut self, path: PathBuf, name: String) -> Result<Vec<Result<Stored>>> {
         if torch::may_be(&head(&path)?)
             && let Some(read) = torch::read(&path)?
         {
             let file = self.files.len();
             self.warnings.extend(read.warnings.iter().map(|what| format!("{}: {what}", path.display())));
             self.files.push(TensorsFile { path, name, metadata: Vec::new() });
-            return read.tensors.into_iter().try_for_each(|tensor| self.add(Stored { file, ..tensor }));
+            return Ok(read.tensors.into_iter().map(|tensor| Ok(Stored { file, ..tensor })).collect());
         }
         let opened = TensorFile::open(&path)?;
         match opened.format().name() {
-            "safetensors" => self.add_safetensors(path, name, &opened),
-            "npz" => self.add_npz(path, name, opened),
+            "safetensors" => Ok(self.read_safetensors(path, name, &opened)),
+            "npz" => Ok(self.read_npz(path, name, opened)),
             _ => {
                 let what = "a checkpoint is a folder, or a .safetensors, .gguf, .npz or PyTorch file";
                 Err(unsupported(what).at_path(&path))
@@ -300,10 +320,10 @@ impl Source {
         }
     }
 
-    fn add_safetensors(&mut self, path: PathBuf, name: String, opened: &TensorFile) -> Result<()> {
+    fn read_safetensors(&mut self, path: PathBuf, name: String, opened: &TensorFile) -> Vec<Result<Stored>> {
         let file = self.files.len();
         self.files.push(TensorsFile { path, name, metadata: opened.metadata().to_vec() });
-        for tensor in opened.tensors() {
+        let stored = |tensor: &TensorInfo| {
             let place = |e: Error| e.at(format!("tensor \"{}\"", tensor.name)).in_path(opened.path());
             let whole = |axis: &u64| usize::try_from(*axis);
             let shape = tensor.shape.iter().flatten().map(whole).collect::<std::result::Result<Vec<_>, _>>();
@@ -314,20 +334,21 @@ impl Source {
             };
             let elements = Elements::Plain(dtype);
             let (name, start) = (tensor.name.clone(), range.start);
-            self.add(Stored { name, elements, shape, file, start, bytes, via: Via::File })?;
-        }
-        Ok(())
+            Ok(Stored { name, elements, shape, file, start, bytes, via: Via::File })
+        };
+        opened.tensors().iter().map(stored).collect()
     }
 
-    pub(crate) fn add(&mut self, tensor: Stored) -> Result<()> {
+    fn add(&mut self, tensor: Stored) -> Result<()> {
         if !is_addressable(&tensor.shape) {
             let what = format!("the axes {:?} are larger than memory could hold", tensor.shape);
             return Err(unsupported(what).tensor(self, &tensor));
         }
-        if let Some(other) = self.names.insert(tensor.name.clone(), self.tensors.len()) {
-            let other = &self.files[self.tensors[other].file].name;
+        if let Some(other) = self.names.get(&tensor.name) {
+            let other = &self.files[self.tensors[*other].file].name;
             return Err(invalid(format!("\"{other}\" has a tensor of the same name")).tensor(self, &tensor));
         }
+        self.names.insert(tensor.name.clone(), self.tensors.len());
         self.tensors.push(tensor);
         Ok(())
     }

@@ -15,7 +15,7 @@ use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::Error;
 use tempfile::TempDir;
 
-use crate::common::write;
+use crate::common::{is_reported, write};
 
 /// A kind of damaged or hostile checkpoints.
 struct Kind {
@@ -75,15 +75,18 @@ fn folder(config: &str, tensors: &[Tensor<'_>]) -> TempDir {
 }
 
 /// The error of opening the checkpoint, or of reading all of its tensors.
+#[track_caller]
 fn error(path: &Path) -> Error {
-    match Checkpoint::open(path) {
+    let error = match Checkpoint::open(path) {
         Err(error) => error,
         Ok(checkpoint) => {
             let read = |name: &str| checkpoint.decode(name, Float32, &mut |_| Ok(()));
             let errors = checkpoint.tensors().iter().filter_map(|tensor| read(&tensor.name).err());
             errors.into_iter().next().expect("an error")
         }
-    }
+    };
+    is_reported(path, &error);
+    error
 }
 
 #[track_caller]

@@ -2,6 +2,8 @@
 
 mod common;
 
+mod check;
+mod compare;
 mod convert;
 mod dequantize;
 mod gguf;

@@ -9,7 +9,7 @@ use lanecast_checkpoint::{Callbacks, Checkpoint, Options, dequantize};
 use lanecast_files::{NewTensor, save};
 use tempfile::TempDir;
 
-use crate::common::write;
+use crate::common::{is_reported, write};
 
 type Tensor<'t> = (&'t str, DType, &'t [u64], Vec<u8>);
 
@@ -25,12 +25,16 @@ fn folder(config: &str, tensors: &[Tensor<'_>]) -> TempDir {
 #[track_caller]
 fn says(path: &Path, parts: &[&str]) {
     let error = match Checkpoint::open(path) {
-        Err(error) => error.to_string(),
+        Err(error) => {
+            is_reported(path, &error);
+            error.to_string()
+        }
         Ok(checkpoint) => {
             let decode = |name: &str| checkpoint.decode(name, Float32, &mut |_| Ok(()));
             let errors: Vec<_> =
                 checkpoint.tensors().iter().filter_map(|tensor| decode(&tensor.name).err()).collect();
             assert!(!errors.is_empty(), "{:?} decode", checkpoint.tensors());
+            is_reported(path, &errors[0]);
             errors[0].to_string()
         }
     };

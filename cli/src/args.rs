@@ -1,16 +1,20 @@
 //! The command line that the program accepts. [`help`] has its help texts, and [`usage`](crate::usage) answers wrong
 //! command lines.
 
+mod check;
 mod convert;
 mod dequantize;
 mod quantize;
+mod diff;
 mod scaled;
 pub mod values;
 mod writing;
 
+pub use check::Check;
 pub use convert::Convert;
 pub use dequantize::Dequantize;
 pub use quantize::{Quantization, Quantize, Requantize};
+pub use diff::{Diff, Limit};
 pub use scaled::{Scale, Unscale};
 pub use values::{OrderArg, StorageArg, Which};
 pub use writing::Writing;
@@ -70,6 +74,10 @@ pub enum Command {
     Quantize(Quantize),
     /// Write a quantized model folder in another layout, with the same values
     Requantize(Requantize),
+    /// Check a checkpoint, and whether a loader reads it
+    Check(Check),
+    /// Compare the values of two checkpoints, tensor by tensor
+    Diff(Diff),
     /// Show which dtype two operands compute in, and which casts they need
     Promote(Promote),
     /// Print a table of all pairs of dtypes
@@ -288,15 +296,15 @@ pub struct JsonOnly {
 #[command(after_help = help::examples(help::INSPECT))]
 #[command(after_long_help = help::long(help::INSPECT, help::INSPECT_NOTES))]
 pub struct Inspect {
-    #[arg(value_name = "FILE", help = input_help())]
-    pub input: PathBuf,
+    #[arg(value_name = "FILE", required = true, help = format!("{}; or the folder of a checkpoint", input_help()))]
+    pub inputs: Vec<PathBuf>,
     /// The format of FILE, whatever its name and content say [default: that of its content]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
     /// Read the values: minimum, maximum, NaNs, infinities, zeros and subnormal numbers of each tensor
     #[arg(long)]
     pub stats: bool,
-    /// Like --stats, and show what casts to these dtypes would lose; `fp8` means float8_e4m3fn and float8_e5m2
+    /// Like --stats, and show what casts to these dtypes would lose (folders: and schemes); `fp8` means float8_e4m3fn and float8_e5m2
     #[arg(long, value_name = "DTYPES", value_parser = targets(), value_delimiter = ',', hide_possible_values = true)]
     pub what_if: Vec<Targets>,
     /// Like --stats, and draw how often each binary exponent occurs
@@ -308,9 +316,21 @@ pub struct Inspect {
     /// Do not list tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// Print JSON
+    /// List tensors in this order [default: that of the file; a folder as a tree]
+    #[arg(long, value_name = "ORDER", value_enum)]
+    pub sort: Option<Sort>,
+    /// Print JSON, a line for each FILE
     #[arg(long)]
     pub json: bool,
+}
+
+/// The order of a list of tensors.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Sort {
+    /// By name
+    Name,
+    /// The largest first
+    Size,
 }
 
 /// The arguments of `completions`.

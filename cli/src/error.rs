@@ -43,6 +43,11 @@ impl Failure {
         Self::new(Exit::Unsupported, what)
     }
 
+    /// The output of the program has findings. Nothing is printed.
+    pub fn findings() -> Self {
+        Self { quiet: true, ..Self::new(Exit::Findings, String::new()) }
+    }
+
     /// Reading or writing failed for a reason that the operating system did not report.
     pub fn io(what: impl Into<String>) -> Self {
         Self::new(Exit::Io, what)

@@ -4,6 +4,8 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Exit {
+    /// `check` found something, or `diff` found more than `--fail-above` allows.
+    Findings = 1,
     /// The command line is wrong: it names something that does not exist, or contradicts itself.
     Usage = 2,
     /// Reading or writing failed, or the output exists already.

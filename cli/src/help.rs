@@ -17,8 +17,9 @@ pub const EXIT: &str = "Exit codes:";
 
 const EXIT_CODES: &str = "
   0  done                        4  bad file: truncated, corrupt or hostile
-  2  wrong usage                 5  not supported: dtypes, tiers, kinds of files,
-  3  input or output failed         plain casts of quantized checkpoints
+  1  findings of check and diff  5  not supported: dtypes, tiers, kinds of files,
+  2  wrong usage                    plain casts of quantized checkpoints
+  3  input or output failed
                                  6  a value is lost that --on-loss or
                                     --max-underflow does not allow
   129, 130, 143  ended by SIGHUP, SIGINT, SIGTERM
@@ -99,6 +100,15 @@ pub const QUANTIZE: &str = "
 /// The examples of `requantize`.
 pub const REQUANTIZE: &str = "
   lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
+/// The examples of `check`.
+pub const CHECK: &str = "
+  lanecast check model-fp8
+  lanecast check model-fp8 --for vllm --json";
+/// The examples of `diff`.
+pub const DIFF: &str = "
+  lanecast diff model-fp8 model-fp8
+  lanecast diff model-fp8 model-fp8 --fail-above rel=1e-2,sqnr=30
+  lanecast diff model-fp8 model-fp8 --html diff.html --json";
 /// The examples of `promote`.
 pub const PROMOTE: &str = "
   lanecast promote int8 uint8
@@ -133,6 +143,8 @@ pub const INSPECT: &str = "
   lanecast inspect model.onnx --json
   lanecast inspect model.safetensors --what-if bf16,fp8 --exclude '*norm*'
   lanecast inspect logits.npy --histogram
+  lanecast inspect model-fp8
+  lanecast inspect model-fp8 --what-if nvfp4,mx,int8-row,bf16
   lanecast inspect - < logits.npy";
 /// The examples of `completions`.
 pub const COMPLETIONS: &str = "
@@ -411,6 +423,56 @@ each other. The first element that would change is an error that names it; zeros
 may lose their signs. Products that are not exact in float32, such as those of
 float32 scales, do not fit.";
 
+/// The notes of `check`.
+pub const CHECK_NOTES: &str = "\
+A finding is a line: its severity, the file, the tensor, what is wrong, and what to
+do. All findings are printed, not only the first. The program exits with 1 if there
+are any.
+
+Checked are the files and their index, the configuration, the parts of every weight
+with their dtypes and shapes, scales that are NaN, infinite or zero beside codes
+that are not, scales of static activations and of the cache that the configuration
+declares, and weights that loaders concatenate (such as q_proj, k_proj and v_proj):
+they need one way of storing codes and one global scale.
+
+Headers, scales and configurations are read. Codes are read only where a scale is
+zero. A GGUF file is read whole, because its scales are among the codes.
+
+--for adds what a loader cannot read, by a table of layouts and loaders: layouts
+that it does not know, widths and groups that it refuses or decodes to other values,
+and lists of plain modules that it matches in its own way.
+
+The object of --json has the layout, the loader with its version, the numbers of
+tensors and of weights with codes, and the findings: kind, severity (error or
+warning), file, tensor, what and remedy.";
+
+/// The notes of `diff`.
+pub const DIFF_NOTES: &str = "\
+Tensors are matched by their names in a plain checkpoint, whatever the layouts of A
+and B. Plain tensors are compared exactly. A weight with codes is decoded to the
+dtype of the other side, or to float32 if the other side has codes, too.
+
+An error is the value in A less that in B, the reference:
+
+  max: the largest magnitude       mean: the mean magnitude
+  rel: the root of the sum of squared errors over that of the squares of B
+  sqnr: the ratio of signal and noise in decibels, -20 log10 of rel
+  cosine: of the angle between both tensors as vectors
+  ulps: the most values of one dtype between both: of the dtype of A or B that has
+    fewer bits of mantissa, or of bfloat16 if both have codes
+
+NaN equals NaN. Other values that are not finite on one side only are counted, left
+out of the errors, and exceed every limit of --fail-above. With --fail-above the
+program also fails if a tensor is missing on one side or has another shape. It then
+exits with 1; without --fail-above it exits with 0, whatever the differences are.
+
+The table lists the tensors that differ, the largest relative errors first. The page
+of --html is one file without scripts and needs no network: it has a map with a row
+for each layer and a column for each module, and the table. In the object of --json,
+numbers that are infinite are null.
+
+Both sides are decoded in parts and never held as a whole.";
+
 /// The notes of `inspect`.
 pub const INSPECT_NOTES: &str = "\
 Each tensor is listed with its dtype, shape, size in bytes, byte order, order of
@@ -423,6 +485,15 @@ count as two numbers. The exponent of a number is e if its magnitude is at least
 2^e and less than 2^(e+1). Values are read in blocks and never held as a whole.
 Fields of structured arrays, and arrays whose descriptor does not say what they
 hold, have no statistics. `-` and pipes are copied to a temporary file first.
+
+A folder is listed as the checkpoint that it is: a tree of modules with the tensors
+that a plain checkpoint would have, their shapes, how each is stored (a dtype, or the
+layout of its codes), and sizes with scales; and a total for each way. Numbered
+modules that are alike share their rows. With --sort it is a list. --stats decodes
+each tensor to float32 and prints minimum, maximum, mean and standard deviation of
+its finite values. --what-if also takes schemes of `lanecast scale`, such as nvfp4
+or int8-row, and prints the signal-to-noise ratio in decibels of each dtype or
+scheme; `-` is infinite, or a tensor that the scheme does not take.
 
 Losses are counted as `lanecast cast` counts them, and so are values that would
 be inexact: in range, but rounded.";

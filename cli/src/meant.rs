@@ -6,7 +6,7 @@
 
 use std::fmt;
 
-use lanecast::{DType, names::Namespace};
+use lanecast::{DType, names::Namespace, scaled::Scheme};
 
 use crate::text;
 
@@ -155,14 +155,37 @@ impl UnknownDType {
 
 /// The dtypes that a name stands for: the dtype with that name, or all of a kind such as `fp8`.
 #[derive(Clone, Debug)]
-pub struct Targets(pub Vec<DType>);
+pub struct Targets(pub Vec<Target>);
 
-/// The dtypes that `name` stands for.
+/// What values may become.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// Elements of a dtype.
+    DType(DType),
+    /// Codes and scales of a scheme, by its name.
+    Scheme(&'static str, Scheme),
+}
+
+impl Target {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::DType(dtype) => dtype.name(),
+            Self::Scheme(name, _) => name,
+        }
+    }
+}
+
+/// The dtypes or the scheme that `name` stands for.
 pub fn targets(name: &str) -> Result<Targets, UnknownDType> {
-    dtype(name).map(|dtype| Targets(vec![dtype])).or_else(|unknown| {
+    if let Some((name, scheme)) = Scheme::NAMED.iter().find(|(known, _)| *known == name) {
+        return Ok(Targets(vec![Target::Scheme(name, *scheme)]));
+    }
+    dtype(name).map(|dtype| Targets(vec![Target::DType(dtype)])).or_else(|unknown| {
         let mut of_kind = UnknownDType { meant: Vec::new(), tips: Vec::new() };
         of_kind.add_kind(name);
-        let found: Vec<DType> = of_kind.meant.iter().filter_map(|name| name.parse::<DType>().ok()).collect();
+        let found = of_kind.meant.iter().filter_map(|name| name.parse::<DType>().ok());
+        let found: Vec<Target> = found.map(Target::DType).collect();
         if found.is_empty() { Err(unknown) } else { Ok(Targets(found)) }
     })
 }

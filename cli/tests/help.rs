@@ -22,6 +22,8 @@ const COMMANDS: &[&str] = &[
     "dequantize",
     "quantize",
     "requantize",
+    "check",
+    "diff",
     "promote",
     "table",
     "table promote",

@@ -177,3 +177,150 @@ fn histograms_fit_the_width() {
     assert_eq!(draw("19", "C.UTF-8"), expected.replace('#', "█"));
     assert!(draw("100", "C").lines().any(|line| line.len() == 100));
 }
+
+/// A checkpoint of two equal layers and a third one, with codes and plain tensors.
+fn layers() -> Folder {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("model")).expect("a folder");
+    let (mut header, mut at) = (Vec::new(), 0);
+    let mut add = |name: &str, dtype: &str, shape: &str, bytes: u64| {
+        let offsets = format!("[{at},{}]", at + bytes);
+        header.push(format!(r#""{name}":{{"dtype":"{dtype}","shape":{shape},"data_offsets":{offsets}}}"#));
+        at += bytes;
+    };
+    add("embed.weight", "BF16", "[8,64]", 1024);
+    for (layer, rows) in [(0, 2), (1, 2), (2, 4)] {
+        add(&format!("layers.{layer}.mlp.up.weight"), "F8_E4M3", &format!("[{rows},4]"), 4 * rows);
+        add(&format!("layers.{layer}.mlp.up.weight_scale_inv"), "F32", "[1,1]", 4);
+        add(&format!("layers.{layer}.norm.weight"), "F32", "[4]", 16);
+    }
+    let header = format!("{{{}}}", header.join(","));
+    folder.write("model/model.safetensors", &safetensors(&header, &vec![0x38; at as usize]));
+    let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
+    folder.write("model/config.json", config.as_bytes());
+    folder
+}
+
+#[test]
+fn folders_are_trees_of_modules() {
+    let folder = layers();
+    let tree = text(&folder, &["model"]);
+    let rows: Vec<Vec<&str>> = tree
+        .lines()
+        .map(|line| line.trim_end().split("  ").filter(|cell| !cell.is_empty()).map(str::trim).collect())
+        .collect();
+    let want: [&[&str]; 15] = [
+        &["name", "stored as", "shape", "parameters", "size"],
+        &["embed.weight", "bfloat16", "(8, 64)", "512", "1.00 KiB"],
+        &["layers", "44", "92 B"],
+        &["0-1", "2 alike, each as below", "24", "56 B"],
+        &["mlp.up.weight", "block fp8", "(2, 4)", "8", "12 B"],
+        &["norm.weight", "float32", "(4,)", "4", "16 B"],
+        &["2", "20", "36 B"],
+        &["mlp.up.weight", "block fp8", "(4, 4)", "16", "20 B"],
+        &["norm.weight", "float32", "(4,)", "4", "16 B"],
+        &[],
+        &["stored as", "tensors", "parameters", "bytes", "bits per parameter"],
+        &["bfloat16", "1", "512", "1024 (1.00 KiB)", "16.00"],
+        &["float32", "3", "12", "48", "32.00"],
+        &["block fp8", "3", "32", "44", "11.00"],
+        &["7 tensors, 556 parameters, 1116 bytes (1.09 KiB), layout block fp8"],
+    ];
+    assert_eq!(rows, want, "{tree}");
+    assert!(
+        tree.contains("\nlayers ") && tree.contains("\n  0-1 ") && tree.contains("\n    norm.weight "),
+        "{tree}"
+    );
+    let sorted = text(&folder, &["model", "--sort", "size"]);
+    let names: Vec<&str> =
+        sorted.lines().skip(1).take(3).filter_map(|line| line.split("  ").next()).collect();
+    assert_eq!(names, ["embed.weight", "layers.2.mlp.up.weight", "layers.0.norm.weight"]);
+    let json: Value =
+        serde_json::from_str(&text(&folder, &["model", "--json", "--include", "*.up.*"])).expect("JSON");
+    assert_eq!(
+        (&json["layout"], &json["parameters"], &json["bytes"]),
+        (&json!("block fp8"), &json!(32), &json!(44))
+    );
+    assert_eq!(
+        json["tensors"][0],
+        json!({"name": "layers.0.mlp.up.weight", "dtype": null, "layout": "block fp8", "shape": [2, 4], "elements": 8, "bytes": 12})
+    );
+    assert_eq!(json["totals"], json!([{"stored": "block fp8", "tensors": 3, "parameters": 32, "bytes": 44}]));
+    let line = bad(&folder.run(&["inspect", "model", "--histogram"]), &[2]);
+    assert!(line.contains("--histogram") && line.contains("model"), "{line}");
+    bad(&folder.run(&["inspect", "model", "--include", "nothing"]), &[2]);
+}
+
+#[test]
+fn several_inputs_are_listed_one_by_one() {
+    let folder = layers();
+    let file = "model/model.safetensors";
+    let out = text(&folder, &[file, "model", "--include", "embed*", "--sort", "name"]);
+    assert!(out.starts_with("model/model.safetensors:\nname ") && out.contains("\n\nmodel:\nname "), "{out}");
+    let lines = text(&folder, &[file, "model", "--json"]);
+    let json: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    assert_eq!((json.len(), &json[0]["file"], &json[1]["folder"]), (2, &json!(file), &json!("model")));
+    let sorted = tensors(&folder, &[file, "--sort", "size"]);
+    let bytes: Vec<u64> =
+        sorted.as_array().expect("a list").iter().filter_map(|of| of["bytes"].as_u64()).collect();
+    assert_eq!((bytes.len(), bytes[0], bytes.is_sorted_by(|x, y| x >= y)), (10, 1024, true));
+}
+
+#[test]
+fn folders_have_statistics_and_schemes() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("model")).expect("a folder");
+    let header = concat!(
+        r#"{"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},"#,
+        r#""w":{"dtype":"F32","shape":[2,32],"data_offsets":[4,260]}}"#
+    );
+    let w: Vec<f32> = (0..64_i32).map(|i| (i * 7 % 64 - 20) as f32).collect();
+    folder.write("model/model.safetensors", &safetensors(header, &[vec![1, 0, 0, 0], f32s(&w)].concat()));
+    let args = ["model", "--what-if", "int8-row,float8_e4m3fn,float32,nvfp4", "--sort", "name"];
+    let found = tensors(&folder, &args);
+    assert_eq!(found[0]["stats"], Value::Null);
+    let stats = &found[1]["stats"];
+    assert_eq!(
+        (&stats["min"], &stats["max"], &stats["not_finite"]),
+        (&json!(-20.0), &json!(43.0), &json!(0))
+    );
+    // The values are the integers from -20 to 43.
+    let near = |have: &Value, want: f64| {
+        let have = have.as_f64().unwrap_or(f64::NAN);
+        assert!((have - want).abs() <= 1e-9 * want.abs(), "{have} {want}");
+    };
+    near(&stats["mean"], 11.5);
+    near(&stats["deviation"], (f64::from(64 * 64 - 1) / 12.0).sqrt());
+    // int8 with a scale for each row: the largest magnitude over 127, and the nearest code.
+    let signal: f64 = w.iter().map(|x| f64::from(*x).powi(2)).sum();
+    let noise: f64 = w
+        .chunks(32)
+        .flat_map(|row| {
+            let scale = row.iter().fold(0.0_f32, |most, x| most.max(x.abs())) / 127.0;
+            row.iter().map(move |x| {
+                let code = (f64::from(*x) / f64::from(scale)).round_ties_even();
+                ((code * f64::from(scale)) as f32 - x).powi(2) as f64
+            })
+        })
+        .sum();
+    let sqnr = |i: usize| stats["what_if"][i]["sqnr"].as_f64();
+    let int8 = sqnr(0).expect("a ratio");
+    assert!(
+        (int8 - 10.0 * (signal / noise).log10()).abs() < 0.01,
+        "{int8} {}",
+        10.0 * (signal / noise).log10()
+    );
+    // Integers up to 16 are exact in 4 bits of precision, and the others are not.
+    let e4m3 = |x: f32| {
+        let step = 2_f32.powi((x.abs().log2().floor() as i32).saturating_sub(3).max(-9));
+        if x == 0.0 { 0.0 } else { (x / step).round_ties_even() * step }
+    };
+    let noise: f64 = w.iter().map(|x| f64::from(x - e4m3(*x)).powi(2)).sum();
+    near(&stats["what_if"][1]["sqnr"], 10.0 * (signal / noise).log10());
+    assert_eq!(sqnr(2), None);
+    assert!(sqnr(3).is_some_and(|nvfp4| nvfp4 > 10.0 && nvfp4 < int8), "{stats}");
+    let table = text(&folder, &args);
+    assert!(table.contains("int8-row dB") && table.contains("\nw     -2.0000e1  4.3000e1"), "{table}");
+    let line = bad(&folder.run(&["inspect", "model/model.safetensors", "--what-if", "nvfp4"]), &[2]);
+    assert!(line.contains("nvfp4 is a scheme"), "{line}");
+}

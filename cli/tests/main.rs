@@ -7,8 +7,10 @@ mod support;
 
 mod common;
 
+mod check;
 mod convert;
 mod dequantize;
+mod diff;
 mod explain;
 mod help;
 mod hostile;

@@ -23,6 +23,7 @@ use crate::{
     checkpoint::{Checkpoint, Content},
     config,
     error::request,
+    faults::Faults,
     source::Source,
     write::{
         Callbacks, Cut, Loss, NewTensor, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
@@ -205,7 +206,7 @@ pub fn convert(
 /// Opens a checkpoint that is not quantized, or may be.
 fn open(src: &Path, allow_quantized: bool) -> Result<(Source, Vec<String>)> {
     let (source, mut warnings) = if allow_quantized {
-        let source = Source::open(src)?;
+        let source = Source::open(src, &mut Faults::fatal())?;
         let warnings = source.warnings.clone();
         (source, warnings)
     } else {

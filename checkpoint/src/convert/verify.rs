@@ -10,6 +10,7 @@ use lanecast_files::{Detail, Error, Remedy, Result};
 use crate::{
     checkpoint::little,
     error::At,
+    faults::Faults,
     source::{Source, Stored},
     write::{Callbacks, Plan, Step},
 };
@@ -26,7 +27,7 @@ pub(super) fn compare(
 ) -> Result<usize> {
     let (mut done, mut count, total) = (0, 0, plan.bytes());
     for shard in &plan.shards {
-        let written = Source::open(&path_of(&shard.name))?;
+        let written = Source::open(&path_of(&shard.name), &mut Faults::fatal())?;
         let (mut file_done, file_total) = (0, shard.bytes());
         for tensor in &shard.tensors {
             callbacks.check()?;

@@ -16,7 +16,7 @@ mod mlx;
 mod modelopt;
 mod mxfp4;
 mod plain;
-mod targets;
+pub(crate) mod targets;
 mod torchao;
 
 use std::{collections::HashSet, path::Path};
@@ -192,12 +192,12 @@ impl<'a> Context<'a> {
     }
 
     /// The description of the quantization.
-    fn config(&self) -> Option<&'a Value> {
+    pub(crate) fn config(&self) -> Option<&'a Value> {
         self.config.map(|(_, value)| value)
     }
 
     /// The file that has it.
-    fn config_path(&self) -> &'a Path {
+    pub(crate) fn config_path(&self) -> &'a Path {
         self.config.map_or(&self.source.folder, |(path, _)| path)
     }
 
@@ -352,11 +352,11 @@ fn number(of: &Value, key: &str) -> Option<usize> {
 }
 
 /// A text of a configuration.
-fn text<'v>(of: &'v Value, key: &str) -> Option<&'v str> {
+pub(crate) fn text<'v>(of: &'v Value, key: &str) -> Option<&'v str> {
     of.get(key).and_then(Value::as_str)
 }
 
 /// The texts of a list in a configuration.
-fn texts<'v>(of: &'v Value, key: &str) -> Vec<&'v str> {
+pub(crate) fn texts<'v>(of: &'v Value, key: &str) -> Vec<&'v str> {
     of.get(key).and_then(Value::as_array).into_iter().flatten().filter_map(Value::as_str).collect()
 }

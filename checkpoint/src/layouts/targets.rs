@@ -48,7 +48,7 @@ impl Target {
 }
 
 /// Whether `name` fits a pattern with `*` and `?`, as Python's `fnmatch` without classes.
-pub(super) fn glob(pattern: &str, name: &str) -> bool {
+pub(crate) fn glob(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) = (pattern.chars().collect(), name.chars().collect());
     let (mut p, mut n) = (0, 0);
     // Where to go on after a mismatch: behind the last `*`, with one more character for it.

@@ -37,13 +37,13 @@ use stream::{Folder, Single, Stream};
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Step<'a> {
-    /// The file that is written.
+    /// The file that is written, or read by [`compare`](crate::compare()).
     pub file: &'a str,
-    /// The tensor that is written.
+    /// The tensor that is written or read.
     pub tensor: &'a str,
-    /// Bytes of tensors that are written.
+    /// Bytes of tensors that are written or read.
     pub done: u64,
-    /// Bytes of tensors that will be written.
+    /// Bytes of tensors that will be written or read.
     pub total: u64,
     /// Bytes of tensors of this file that are written.
     pub file_done: u64,

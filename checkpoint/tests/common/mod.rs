@@ -11,6 +11,7 @@ use std::{
 };
 
 use lanecast::DType;
+use lanecast_checkpoint::{Error, Kind, Severity, check};
 use lanecast_files::{NewTensor, TensorFile, save};
 use tempfile::TempDir;
 use zip::ZipArchive;
@@ -69,6 +70,24 @@ pub fn floats(dtype: DType, bytes: &[u8]) -> Vec<f64> {
     let plan = CastPlan::new(from, DType::Float64, &CastOptions::RUST).expect("a plan");
     let n = bytes.len() * 8 / dtype.bits() as usize;
     plan.run_to_vec(Bytes::new(bytes, n)).expect("values")
+}
+
+/// Expects that `check` reports the error with which opening or decoding the checkpoint fails.
+#[track_caller]
+pub fn is_reported(path: &Path, error: &Error) {
+    let checked = match check(path, None) {
+        Ok(checked) => checked,
+        Err(other) => return assert_eq!(other.to_string(), error.to_string()),
+    };
+    let what = &error.detail().expect("a message").what;
+    // Values of plain tensors are not read, so damage in an archive is not found.
+    if what.starts_with("corrupt data") {
+        return;
+    }
+    let mut errors = checked.findings.iter().filter(|finding| finding.severity == Severity::Error);
+    // Findings count numbers that are not finite; the error is about the first one.
+    let is = errors.any(|finding| finding.what == *what || finding.kind == Kind::NotFinite);
+    assert!(is, "{what}: {:#?}", checked.findings);
 }
 
 /// Writes a safetensors file of tensors: name, dtype, shape and bytes.

@@ -1,6 +1,10 @@
 //! `lanecast inspect`.
 
+mod folder;
 mod histogram;
+mod values;
+
+use std::path::Path;
 
 use lanecast::{ByteOrder, DType};
 use lanecast_files::{Error, Number, Place, Progress, Selection, Settings, Stats, TensorFile, TensorInfo};
@@ -8,8 +12,9 @@ use serde::Serialize;
 
 use super::{progress::Bar, sink::tensor_file};
 use crate::{
-    args::Inspect,
+    args::{Inspect, Sort},
     error::{Failure, Result},
+    meant::Target,
     output,
     report::{in_words, json},
     signals, text,
@@ -106,14 +111,53 @@ fn byte_order(tensor: &TensorInfo) -> Option<&'static str> {
 /// Runs the subcommand.
 pub fn run(args: &Inspect) -> Result<()> {
     signals::watch();
-    let mut file = TensorFile::of(tensor_file(&args.input)?, args.format)?;
-    let chosen = choose(args, &file)?;
-    let mut targets: Vec<DType> = Vec::new();
+    for (i, input) in args.inputs.iter().enumerate() {
+        if args.inputs.len() > 1 && !args.json {
+            let path = input.display().to_string();
+            let before = if i > 0 { "\n" } else { "" };
+            output::print(&format!("{before}{}:\n", text::one_line(&path)))?;
+        }
+        match input.is_dir() {
+            true => folder::run(args, input)?,
+            false => file(args, input)?,
+        }
+    }
+    Ok(())
+}
+
+/// The different targets of `--what-if`.
+fn targets(args: &Inspect) -> Vec<Target> {
+    let mut targets = Vec::new();
     for target in args.what_if.iter().flat_map(|targets| &targets.0) {
         if !targets.contains(target) {
             targets.push(*target);
         }
     }
+    targets
+}
+
+/// Lists the tensors of a file.
+fn file(args: &Inspect, input: &Path) -> Result<()> {
+    let mut file = TensorFile::of(tensor_file(input)?, args.format)?;
+    let mut chosen = choose(args, &file)?;
+    let of = |index: &usize| &file.tensors()[*index];
+    match args.sort {
+        Some(Sort::Name) => chosen.sort_by(|x, y| of(x).name.cmp(&of(y).name)),
+        Some(Sort::Size) => chosen.sort_by_key(|index| std::cmp::Reverse(of(index).bytes)),
+        None => {}
+    }
+    let mut dtypes: Vec<DType> = Vec::new();
+    for target in targets(args) {
+        match target {
+            Target::DType(dtype) => dtypes.push(dtype),
+            Target::Scheme(name, _) => {
+                let what = format!("{name} is a scheme, and --what-if counts what casts to dtypes lose");
+                let advice = "name the folder of the checkpoint, for which --what-if takes schemes";
+                return Err(Failure::usage(what).at_path(input).advise(advice));
+            }
+        }
+    }
+    let targets = dtypes;
     let with_stats = args.stats || args.histogram || !targets.is_empty();
     let mut stats = Vec::new();
     if with_stats {

@@ -1,10 +1,12 @@
 //! The subcommands, one per module.
 
 mod cast;
+mod check;
 mod completions;
 mod convert;
 mod cpu;
 mod dequantize;
+mod diff;
 mod dtypes;
 mod explain;
 mod inspect;
@@ -34,6 +36,8 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Dequantize(args) => dequantize::run(args),
         Command::Quantize(args) => quantize::run(args),
         Command::Requantize(args) => quantize::run_again(args),
+        Command::Check(args) => check::run(args),
+        Command::Diff(args) => diff::run(args),
         Command::Promote(args) => promote::run(args),
         Command::Table(args) => table::run(&args.table),
         Command::Dtypes(args) => dtypes::run(args.json),

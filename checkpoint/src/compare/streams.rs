@@ -1,0 +1,164 @@
+//! Two tensors, decoded side by side: a thread for each decodes parts, and the caller takes as many values of both.
+
+use std::{
+    sync::mpsc::{Receiver, SyncSender, sync_channel},
+    thread,
+};
+
+use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Storage};
+use lanecast_files::{Error, Result};
+
+use crate::checkpoint::{Checkpoint, Content, little};
+
+/// Parts that wait in a queue.
+const WAITING: usize = 1;
+
+/// Values of one side, and their places among the values of the dtype that distances are counted in, if there is one.
+#[derive(Clone, Copy)]
+pub(super) struct Values<'a> {
+    pub(super) values: &'a [f64],
+    pub(super) keys: &'a [i64],
+}
+
+/// What receives as many values of both sides.
+type Take<'t> = dyn FnMut(Values<'_>, Values<'_>) -> Result<()> + 't;
+
+/// How one side is decoded.
+pub(super) struct Side<'a> {
+    checkpoint: &'a Checkpoint,
+    content: &'a Content,
+    to: DType,
+    /// Values of the tensor: real numbers.
+    values: usize,
+    floats: CastPlan,
+    keys: Option<Keys>,
+}
+
+impl<'a> Side<'a> {
+    /// Decodes a tensor of so many values to `to`, and counts places in `ulps`.
+    pub(super) fn new(
+        checkpoint: &'a Checkpoint,
+        content: &'a Content,
+        values: usize,
+        to: DType,
+        ulps: Option<DType>,
+    ) -> Result<Self> {
+        let real = if to == DType::Complex128 { DType::Float64 } else { to };
+        let floats = CastPlan::new(little(real), DType::Float64, &CastOptions::RUST)?;
+        let keys = ulps.map(|dtype| Keys::new(real, dtype)).transpose()?;
+        Ok(Self { checkpoint, content, to, values, floats, keys })
+    }
+
+    /// Sends all parts. Ends early if nobody receives them.
+    fn send(&self, to: &SyncSender<Part>) -> Result<()> {
+        let (mut left, bits) = (self.values, self.floats.source().bits_per_element() as usize);
+        self.checkpoint.decode_content(self.content, self.to, false, &mut |bytes| {
+            // The last byte may have room for more elements than there are.
+            let n = left.min(8 * bytes.len() / bits);
+            left -= n;
+            let mut values = vec![0.0; n];
+            self.floats.run(Bytes::new(bytes, n), &mut values[..])?;
+            let keys = self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.of(bytes, n))?;
+            to.send(Part { values, keys }).map_err(|_| Error::Cancelled)
+        })
+    }
+}
+
+/// The places of values among those of a float dtype, in ascending order; 0 and -0 have one place.
+struct Keys {
+    plan: CastPlan,
+    dtype: DType,
+}
+
+impl Keys {
+    fn new(from: DType, dtype: DType) -> Result<Self> {
+        // An element of less than a byte has its own.
+        let to = Encoding::with_storage(dtype, Storage::Byte);
+        let to = if dtype.bits() < 8 { to } else { little(dtype) };
+        Ok(Self { plan: CastPlan::new(little(from), to, &CastOptions::RUST)?, dtype })
+    }
+
+    fn of(&self, bytes: &[u8], n: usize) -> Result<Vec<i64>> {
+        let size = self.dtype.size().max(1);
+        let mut rounded = vec![0; n * size];
+        self.plan.run(Bytes::new(bytes, n), BytesMut::new(&mut rounded, n))?;
+        let is_signed = self.dtype != DType::Float8E8M0FNU;
+        let sign = if is_signed { 1_u64 << (self.dtype.bits() - 1) } else { 0 };
+        let key = |bytes: &[u8]| {
+            let code = bytes.iter().rev().fold(0, |code, byte| code << 8 | u64::from(*byte));
+            let magnitude = (code & sign.wrapping_sub(1)) as i64;
+            if code & sign == 0 { magnitude } else { -magnitude }
+        };
+        Ok(rounded.chunks_exact(size).map(key).collect())
+    }
+}
+
+struct Part {
+    values: Vec<f64>,
+    keys: Vec<i64>,
+}
+
+/// The parts of one side as they arrive.
+struct Cursor {
+    parts: Receiver<Part>,
+    part: Part,
+    at: usize,
+}
+
+impl Cursor {
+    fn new(parts: Receiver<Part>) -> Self {
+        Self { parts, part: Part { values: Vec::new(), keys: Vec::new() }, at: 0 }
+    }
+
+    /// The number of values at hand; 0 at the end.
+    fn left(&mut self) -> usize {
+        while self.at == self.part.values.len() {
+            let Ok(part) = self.parts.recv() else { return 0 };
+            (self.part, self.at) = (part, 0);
+        }
+        self.part.values.len() - self.at
+    }
+
+    /// The next `n` values, of those at hand.
+    fn take(&mut self, n: usize) -> Values<'_> {
+        let range = self.at..self.at + n;
+        self.at += n;
+        let keys = if self.part.keys.is_empty() { &[] } else { &self.part.keys[range.clone()] };
+        Values { values: &self.part.values[range], keys }
+    }
+}
+
+/// Both sides.
+pub(super) struct Streams;
+
+impl Streams {
+    /// Decodes both sides. `take` receives as many values of each, in C order.
+    pub(super) fn run(sides: &[Side<'_>; 2], take: &mut Take<'_>) -> Result<()> {
+        thread::scope(|scope| {
+            let mut threads = Vec::new();
+            let [mut a, mut b] = [0, 1].map(|i| {
+                let (sender, receiver) = sync_channel(WAITING);
+                threads.push(scope.spawn(move || sides[i].send(&sender)));
+                Cursor::new(receiver)
+            });
+            let mut taken = Ok(());
+            while taken.is_ok() {
+                let n = a.left().min(b.left());
+                if n == 0 {
+                    break;
+                }
+                taken = take(a.take(n), b.take(n));
+            }
+            // A side that waits for room in its queue ends.
+            drop((a, b));
+            for thread in threads {
+                let sent = thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic));
+                // That it was cancelled is the consequence of another error, if there is one.
+                if let (Ok(()), Err(error)) = (&taken, sent) {
+                    taken = Err(error);
+                }
+            }
+            taken
+        })
+    }
+}
