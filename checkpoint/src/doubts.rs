@@ -32,7 +32,7 @@ impl Checkpoint {
 
     /// Zero points that are stored less one: a field of all ones is the zero point 0 if one is added to the field, as it is here. GPTQModel's
     /// kernels add to the whole word, so that the carry changes the next zero point.
-    fn carried_zeros(&self, coding: &Coding) -> Result<Option<String>> {
+    pub(crate) fn carried_zeros(&self, coding: &Coding) -> Result<Option<String>> {
         let (Zeros::Tensor { id, packing, less_one: true, .. }, Some(scales)) =
             (&coding.zeros, &coding.scales)
         else {

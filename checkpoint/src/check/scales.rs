@@ -23,7 +23,8 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
                 findings.extend(decoded.err().map(of_error));
             }
             Content::Coded(coding) => match weight(of, coding, findings) {
-                Ok(()) => match of.checkpoint.doubt(content) {
+                // Scales of zero are a finding already.
+                Ok(()) => match of.checkpoint.carried_zeros(coding) {
                     Ok(doubt) => findings.extend(doubt.map(|doubt| of_warning(&doubt))),
                     Err(error) => findings.push(of_error(error)),
                 },
