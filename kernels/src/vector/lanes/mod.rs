@@ -1,17 +1,18 @@
 //! Kernels for all pairs, written once over the operations of a tier ([`LaneOps`]): every pair is a [`Source`], which brings
 //! elements into [`Lanes`], and a [`Target`], which takes them from there.
 //!
-//! A kernel goes in blocks of two units. A unit is as many elements as a register has bytes, so that it fills one register with
-//! elements of a byte and eight with those of 64 bits. Sources of a byte or less are looked up ([`table`], [`ends`]) or need no table
-//! ([`byte`]); the others are loaded as they are ([`source`]). [`int`] and [`float`] are the kinds of lanes: how they become
-//! integers of any width, floats, and truth values. [`target`] stores those under the common rules, [`rounded`] and [`small`]
-//! under all others. [`select`] says which kernel takes a pair.
+//! A kernel goes in blocks of one unit or two ([`run`]). A unit is as many elements as a register has bytes, so that it fills one register
+//! with elements of a byte and eight with those of 64 bits. Sources of a byte or less are looked up ([`table`], [`ends`]) or need no
+//! table ([`byte`]); the others are loaded as they are ([`source`]). [`int`] and [`float`] are the kinds of lanes: how they become
+//! integers of any width, floats, and truth values. [`target`] stores those under the common rules, [`rounded`], [`integral`] and
+//! [`small`] under all others. [`select`] says which kernel takes a pair.
 
 pub(crate) mod byte;
 mod each;
 pub(crate) mod ends;
 pub(crate) mod float;
 pub(crate) mod int;
+pub(crate) mod integral;
 mod kinds;
 pub(crate) mod lookup;
 pub(crate) mod ops;
@@ -24,9 +25,11 @@ pub(crate) mod table;
 pub(crate) mod target;
 #[cfg(test)]
 pub(crate) mod tests;
+mod unit;
 
 #[allow(unused_imports, reason = "for the operations of tiers")]
 pub(crate) use each::{eight, two};
 pub(crate) use kinds::{Lanes, f16_of_words, high_halves, low_halves, truths, upper_halves};
 use kinds::{f32_odd_of_doubles, f32_of_doubles, widen_32};
-pub(crate) use ops::{Bytes, Doubles, Halves, LaneOps, Words};
+pub(crate) use ops::LaneOps;
+pub(crate) use unit::{Bytes, Doubles, Halves, Kernel, Pace, Words};

@@ -379,7 +379,7 @@ avx2_fn! {
             } else if i > 0 {
                 step(n - W::STEP);
             } else {
-                padded(Avx2::new_unchecked(), widen::<W, E>, W::STEP, 1, W::SIZE, src, dst, n, data);
+                padded(<Avx2>::new_unchecked(), widen::<W, E>, W::STEP, 1, W::SIZE, src, dst, n, data);
             }
         }
     }
@@ -414,7 +414,7 @@ avx2_fn! {
             } else if i > 0 {
                 step(n - 32);
             } else {
-                padded(Avx2::new_unchecked(), narrow::<SIGNED>, 32, 1, 1, src, dst, n, data);
+                padded(<Avx2>::new_unchecked(), narrow::<SIGNED>, 32, 1, 1, src, dst, n, data);
             }
         }
     }
