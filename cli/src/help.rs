@@ -302,8 +302,9 @@ dtypes of .npy files; the codes of two schemes may have the same size.";
 /// The notes of `convert`.
 pub const CONVERT_NOTES: &str = "\
 SRC is a folder with model.safetensors or an index and its shards, a .safetensors
-file, or a .gguf file without quantized blocks. Every float is rounded once to
---to. These tensors keep their dtypes, unless --map names them:
+or .npz file, a PyTorch file (.bin, .pt, .pth), or a .gguf file without quantized
+blocks. Every float is rounded once to --to. These tensors keep their dtypes, unless
+--map names them:
 
   integers, bools and complex numbers
   float32 tensors of a checkpoint whose weights mostly have another dtype

@@ -65,7 +65,9 @@ impl PyCheckpoint {
     ) -> PyResult<()> {
         let to = encoding::argument(dtype)?.dtype();
         if to.is_sub_byte() {
-            return Err(PyTypeError::new_err(format!("{to} has less than 8 bits; read a wider dtype and cast it")));
+            return Err(PyTypeError::new_err(format!(
+                "{to} has less than 8 bits; read a wider dtype and cast it"
+            )));
         }
         let out = Raw::get(out, true)?;
         // SAFETY: the buffer is writable and stays valid until `out` is dropped. The program must not access it meanwhile, as for every
@@ -76,14 +78,11 @@ impl PyCheckpoint {
 }
 
 /// Runs a job without the GIL. A handler of a signal or the callback that raises ends it. The report comes back as JSON.
-fn run<R: Serialize>(
+fn run<R: Serialize + Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     job: impl FnOnce(Callbacks<'_>) -> Result<R> + Send,
-) -> PyResult<String>
-where
-    R: Send,
-{
+) -> PyResult<String> {
     let done: PyResult<std::result::Result<R, Error>> = py.detach(|| {
         let raised: RefCell<Option<PyErr>> = RefCell::new(None);
         let signals = RefCell::new(Signals::new());
@@ -100,8 +99,8 @@ where
         };
         let mut show = |step: Step<'_>| {
             if let (Some(progress), false) = (&progress, ended.get()) {
-                let call = |py| progress.call1(py, (step.done, step.total, step.file, step.tensor)).map(drop);
-                keep(Python::attach(call));
+                let arguments = (step.done, step.total, step.file, step.tensor);
+                keep(Python::attach(|py| progress.call1(py, arguments).map(drop)));
             }
         };
         let result = job(Callbacks { progress: Some(&mut show), cancelled: Some(&cancelled) });

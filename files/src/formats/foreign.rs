@@ -19,7 +19,7 @@ struct Foreign {
     remedy: &'static str,
 }
 
-const SAVE_FILE: &str = "save its tensors with `safetensors.torch.save_file`, and cast the .safetensors file";
+const SAVE_FILE: &str = "convert it with `lanecast convert`, or save its tensors with `safetensors.torch.save_file`";
 
 const FOREIGN: &[Foreign] = &[
     Foreign {
