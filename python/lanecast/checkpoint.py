@@ -1,9 +1,9 @@
-"""Model checkpoints: directories of ``.safetensors`` files, single files, and GGUF files, quantized or not.
+"""Model checkpoints: directories and files of safetensors, PyTorch, NumPy and GGUF, quantized or not.
 
     >>> from lanecast import checkpoint
     >>> model = checkpoint.Checkpoint("DeepSeek-V3")  # doctest: +SKIP
     >>> model.layout, len(model)  # doctest: +SKIP
-    ('block-fp8', 1234)
+    ('block fp8', 1234)
     >>> model["model.layers.0.mlp.down_proj.weight"].read("bfloat16")  # doctest: +SKIP
 
 A weight of a quantized checkpoint is one tensor here, whatever parts the layout has. Reading decodes it: each value is the exact product of code
@@ -87,7 +87,7 @@ class Checkpoint(Mapping[str, Weight]):
     """An open checkpoint: a mapping from names to weights, in the order of the files.
 
     Args:
-        path: a directory, a ``.safetensors`` file or a ``.gguf`` file.
+        path: a directory, or a ``.safetensors``, ``.gguf``, ``.npz`` or PyTorch file.
         allow_nan: whether scales may be NaN or infinite. Otherwise reading such a weight is an error.
 
     Attributes:
