@@ -100,7 +100,7 @@ def test_quantize_check_and_dequantize(model, tmp_path, scheme, layout):
 
 
 def test_names_are_checked(model, tmp_path):
-    with pytest.raises(ValueError, match="no loader is called "x""):
+    with pytest.raises(ValueError, match='no loader is called "x"'):
         checkpoint.check(model[0], loader="x")
     with pytest.raises((ValueError, lanecast.FormatError)):
         checkpoint.quantize(model[0], tmp_path / "out", scheme="fp7", layout="deepseek")
