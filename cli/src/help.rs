@@ -2,10 +2,14 @@
 //!
 //! A test runs every example, a line of two spaces and a command, in a folder with sample files.
 
+mod checkpoints;
+
 use std::fmt::Write;
 
 use clap::builder::{StyledStr, styling::Style};
 use lanecast_files::{FORMATS, FileFormat};
+
+pub use checkpoints::*;
 
 const HEADING: Style = Style::new().bold().underline();
 
@@ -82,33 +86,6 @@ pub const SCALE: &str = "
 /// The examples of `unscale`.
 pub const UNSCALE: &str = "
   lanecast unscale --scheme mx --to f32 --shape 4 --data c --scales e out.bin";
-/// The examples of `convert`.
-pub const CONVERT: &str = "
-  lanecast convert model model-bf16 --to bfloat16
-  lanecast convert model model-fp16 --to f16 --map '*norm*=f32' --resume
-  lanecast convert model cut --to bfloat16 --max-shard-size 5GB --verify
-  lanecast convert model.safetensors small.safetensors --to bfloat16";
-/// The examples of `dequantize`.
-pub const DEQUANTIZE: &str = "
-  lanecast dequantize model-fp8 model-bf16 --to bfloat16
-  lanecast dequantize model-fp8 model-f32 --to float32 --json";
-/// The examples of `quantize`.
-pub const QUANTIZE: &str = "
-  lanecast quantize model m-nvfp4 --scheme nvfp4 --layout compressed-tensors
-  lanecast quantize model m-fp8 --scheme fp8-block --layout deepseek --json
-  lanecast quantize model m-nf4 --scheme nf4 --layout bitsandbytes";
-/// The examples of `requantize`.
-pub const REQUANTIZE: &str = "
-  lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
-/// The examples of `check`.
-pub const CHECK: &str = "
-  lanecast check model-fp8
-  lanecast check model-fp8 --for vllm --json";
-/// The examples of `diff`.
-pub const DIFF: &str = "
-  lanecast diff model-fp8 model-fp8
-  lanecast diff model-fp8 model-fp8 --fail-above rel=1e-2,sqnr=30
-  lanecast diff model-fp8 model-fp8 --html diff.html --json";
 /// The examples of `promote`.
 pub const PROMOTE: &str = "
   lanecast promote int8 uint8
@@ -298,181 +275,6 @@ _global_scale and _zero_point, and --scheme is required.
 Bare elements and .npy files do not say their scheme: give --scheme, --shape,
 --from and --source as they were scaled. Only the sizes are checked, and the
 dtypes of .npy files; the codes of two schemes may have the same size.";
-
-/// The notes of `convert`.
-pub const CONVERT_NOTES: &str = "\
-SRC is a folder with model.safetensors or an index and its shards, a .safetensors
-or .npz file, a PyTorch file (.bin, .pt, .pth), or a .gguf file without quantized
-blocks. Every float is rounded once to --to. These tensors keep their dtypes, unless
---map names them:
-
-  integers, bools and complex numbers
-  float32 tensors of a checkpoint whose weights mostly have another dtype
-  float32 tensors that models need so: A_log, router, gate,
-    e_score_correction_bias
-
-A checkpoint whose weights are codes with scales is refused: `lanecast dequantize`
-decodes it. A warning names tensors whose values all became zero, or left the
-range of the dtype.
-
-Shards keep their names and tensors. --max-shard-size divides the tensors again,
-in their order, into model-00001-of-0000N.safetensors; one with more bytes gets
-its own file. The index gets the new names and total_size, and keeps all else. In
-config.json dtype and torch_dtype change, at every level; all else in it stays.
-Files that are no weights are copied.
-
-The work is done in the folder DST.lanecast-partial, which is renamed at the end.
-A signal, an error or a kill leaves it if a part of the output is on the disk:
---resume goes on from there, and the result has the same bytes as that of one run.
-It is refused if the source, its dates or the options have changed, or while
-another run writes the same output. --force discards what is unfinished, and
-replaces DST with all that is in it.
-
---verify reads the output before it gets its name, and casts the source a second
-time, by other code. The first difference is an error that names the tensor.
-
-The object of --json has the dtype, the numbers of tensors cast, copied, kept as
-float32 and verified (null without --verify), the bytes read, written and resumed,
-the files, the losses of each tensor that has any, and the warnings.";
-
-/// The notes of `dequantize`.
-pub const DEQUANTIZE_NOTES: &str = "\
-SRC is a folder with model.safetensors or an index and its shards, or a file:
-.safetensors, .gguf, .npz, or one that torch.save wrote (.bin, .pt, .pth). A folder
-without .safetensors files may have pytorch_model.bin, its index and shards, or one
-file of the others. The pickle of a PyTorch file is read as data, and nothing in it
-is run: a name that a dictionary of tensors does not need is an error.
-
-The layout follows from config.json and the tensors, which must agree:
-
-  compressed-tensors: float, int, naive, pack (1 to 8 bits), NVFP4, MXFP4, MXFP6
-    and MXFP8, several groups
-  block fp8: DeepSeek V3 and V4, one scale for the tensor, mxfp8 of SGLang
-  gpt-oss: MXFP4
-  ModelOpt: FP8, FP8_PER_CHANNEL_PER_TOKEN, FP8_PB_WO, MXFP8, MXFP4, NVFP4,
-    W4A16_NVFP4, MIXED_PRECISION
-  bitsandbytes: nf4, fp4, int8
-  GPTQ (2, 3, 4 and 8 bits, gptq and gptq_v2, rules for modules), AWQ (gemm)
-  ComfyUI: fp8, scaled fp8, nvfp4, mxfp8, int8_tensorwise
-  torchao, MLX, GGUF
-
-A weight is the exact (code - zero point) times scale, rounded once to --to. All
-other tensors keep their dtypes, except 8-bit floats without scales, whose values
-get --to. Scales and other companions are dropped. In config.json the description
-of the quantization goes and the dtype changes; all else in it stays. Shards keep
-their names, and files that are no weights are copied. The tensors of a GGUF file
-keep its names, and its metadata goes to gguf_metadata.json.
-
-A part that is missing, damaged or unexpected is an error that names the file and
-the tensor. A weight is decoded in parts and never held as a whole. DST appears
-complete or not at all; --force replaces a folder with all that is in it. DST may
-be a .safetensors file if SRC is one. Signals remove the temporary folder; a killed
-process leaves it beside DST, as `.lanecast-*.tmp`.
-
-The object of --json has the layout, the dtype, the numbers of tensors decoded and
-copied, the bytes read and written, the files, and the warnings.";
-
-/// The notes of `quantize`.
-pub const QUANTIZE_NOTES: &str = "\
-The schemes, and the layouts that store them:
-
-  fp8-dynamic: float8_e4m3fn, a scale for each row; compressed-tensors, modelopt
-  fp8-block: float8_e4m3fn, a scale for each tile of 128 by 128; compressed-tensors,
-    deepseek, modelopt
-  fp8-tensor: float8_e4m3fn, one scale; comfy
-  mxfp8: float8_e4m3fn, a power of two for 32 elements; compressed-tensors,
-    modelopt, comfy, mxfp8
-  mxfp4: float4_e2m1fn, a power of two for 32 elements; compressed-tensors,
-    modelopt, gpt-oss
-  nvfp4: float4_e2m1fn, a scale of float8_e4m3fn for 16 elements and one for the
-    tensor; compressed-tensors, modelopt, comfy
-  int8: a scale for each row; compressed-tensors, bitsandbytes
-  w4a16: int4, a scale for 128 elements; compressed-tensors
-  nf4, fp4: tables of 16 values, a scale for 64 elements; bitsandbytes
-
-Each code is the one nearest to the quotient by the scale that is written. Only
-weights are quantized; with fp8-dynamic, fp8-block and int8, runtimes quantize
-activations as they come. Schemes whose scales of activations or whose codes
-follow from real inputs (static fp8, GPTQ, AWQ, SmoothQuant) need calibration and
-are refused.
-
-Weights are the matrices *.weight. These stay as they are: norms, embeddings,
-lm_head and other heads, routers and gates of experts, convolutions, vision
-towers, mtp, and weights whose columns no whole block divides. --map quantizes
-some of them all the same; --ignore keeps more. Patterns match the name of a
-tensor, or that of its module. Parts that runtimes fuse (q, k and v; gate and up)
-share the scale of the tensor in nvfp4. Layouts that describe groups take several
-schemes: compressed-tensors, modelopt, comfy.
-
-Experts that are stacked in one tensor are split into modules if the model_type is
-known (llama4, qwen3_vl_moe, qwen3_5_moe). gpt-oss stores those of gpt-oss only,
-and comfy is one file. DST appears complete or not at all.
-
-The object of --json has the layout, the scheme, the numbers of weights quantized
-and tensors copied, the modules ignored, the bytes read and written, the files, and
-the warnings.";
-
-/// The notes of `requantize`.
-pub const REQUANTIZE_NOTES: &str = "\
-Codes become those of another scheme with the same values, and all other tensors
-stay as they are. Scales are powers of two, the smallest that clip nothing, which
-keep every digit if the codes have enough of them. The schemes with such scales:
-fp8-dynamic, fp8-block, mxfp8, mxfp4. `lanecast help quantize` lists the layouts.
-
-MXFP4 always fits mxfp8. It fits fp8-block if the scales within a tile are near
-each other. The first element that would change is an error that names it; zeros
-may lose their signs. Products that are not exact in float32, such as those of
-float32 scales, do not fit.";
-
-/// The notes of `check`.
-pub const CHECK_NOTES: &str = "\
-A finding is a line: its severity, the file, the tensor, what is wrong, and what to
-do. All findings are printed, not only the first. The program exits with 1 if there
-are any.
-
-Checked are the files and their index, the configuration, the parts of every weight
-with their dtypes and shapes, scales that are NaN, infinite or zero beside codes
-that are not, scales of static activations and of the cache that the configuration
-declares, and weights that loaders concatenate (such as q_proj, k_proj and v_proj):
-they need one way of storing codes and one global scale.
-
-Headers, scales and configurations are read. Codes are read only where a scale is
-zero. A GGUF file is read whole, because its scales are among the codes.
-
---for adds what a loader cannot read, by a table of layouts and loaders: layouts
-that it does not know, widths and groups that it refuses or decodes to other values,
-and lists of plain modules that it matches in its own way.
-
-The object of --json has the layout, the loader with its version, the numbers of
-tensors and of weights with codes, and the findings: kind, severity (error or
-warning), file, tensor, what and remedy.";
-
-/// The notes of `diff`.
-pub const DIFF_NOTES: &str = "\
-Tensors are matched by their names in a plain checkpoint, whatever the layouts of A
-and B. Plain tensors are compared exactly. A weight with codes is decoded to the
-dtype of the other side, or to float32 if the other side has codes, too.
-
-An error is the value in A less that in B, the reference:
-
-  max: the largest magnitude       mean: the mean magnitude
-  rel: the root of the sum of squared errors over that of the squares of B
-  sqnr: the ratio of signal and noise in decibels, -20 log10 of rel
-  cosine: of the angle between both tensors as vectors
-  ulps: the most values of one dtype between both: of the dtype of A or B that has
-    fewer bits of mantissa, or of bfloat16 if both have codes
-
-NaN equals NaN. Other values that are not finite on one side only are counted, left
-out of the errors, and exceed every limit of --fail-above. With --fail-above the
-program also fails if a tensor is missing on one side or has another shape. It then
-exits with 1; without --fail-above it exits with 0, whatever the differences are.
-
-The table lists the tensors that differ, the largest relative errors first. The page
-of --html is one file without scripts and needs no network: it has a map with a row
-for each layer and a column for each module, and the table. In the object of --json,
-numbers that are infinite are null.
-
-Both sides are decoded in parts and never held as a whole.";
 
 /// The notes of `inspect`.
 pub const INSPECT_NOTES: &str = "\

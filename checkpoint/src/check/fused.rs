@@ -6,16 +6,8 @@ use super::{Finding, Kind, Loader, Severity, Subject};
 use crate::{
     checkpoint::{Content, Tensor},
     coding::{Coding, Factor, Id},
+    quantize::fused,
 };
-
-/// The last parts of the names of modules that loaders concatenate.
-const SETS: &[&[&str]] = &[
-    &["q_proj", "k_proj", "v_proj"],
-    &["gate_proj", "up_proj"],
-    &["w1", "w3"],
-    &["q_a_proj", "kv_a_proj_with_mqa"],
-    &["wq_a", "wkv"],
-];
 
 /// Layouts whose loaders concatenate nothing.
 const SEPARATE: &[&str] = &["MLX", "ComfyUI", "GGUF"];
@@ -32,14 +24,12 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
         None if SEPARATE.contains(&of.checkpoint.layout()) => return,
         None => Severity::Warning,
     };
-    let mut sets: BTreeMap<(&str, usize), Vec<Part<'_>>> = BTreeMap::new();
+    let mut sets: BTreeMap<(&str, &str), Vec<Part<'_>>> = BTreeMap::new();
     for (tensor, content) in of.contents() {
-        let Some((parent, part)) = tensor.name.strip_suffix(".weight").and_then(|name| name.rsplit_once('.'))
-        else {
-            continue;
-        };
-        if let Some(set) = SETS.iter().position(|set| set.contains(&part)) {
-            sets.entry((parent, set)).or_default().push((part, tensor, content));
+        let module = tensor.name.strip_suffix(".weight").unwrap_or_default();
+        if let Some((parent, set)) = fused(module) {
+            let part = module.rsplit('.').next().unwrap_or(module);
+            sets.entry((parent, set.parts[0])).or_default().push((part, tensor, content));
         }
     }
     for ((parent, _), parts) in sets {

@@ -45,9 +45,9 @@ pub(super) fn stays(module: &str) -> bool {
 
 /// Modules that a runtime computes as one.
 #[derive(Debug)]
-pub(super) struct Fused {
+pub(crate) struct Fused {
     /// The last parts of their names.
-    pub(super) parts: &'static [&'static str],
+    pub(crate) parts: &'static [&'static str],
     /// What vLLM calls the whole.
     pub(super) alias: Option<&'static str>,
 }

@@ -19,7 +19,8 @@ struct Foreign {
     remedy: &'static str,
 }
 
-const SAVE_FILE: &str = "convert it with `lanecast convert`, or save its tensors with `safetensors.torch.save_file`";
+const SAVE_FILE: &str =
+    "convert it with `lanecast convert`, or save its tensors with `safetensors.torch.save_file`";
 
 const FOREIGN: &[Foreign] = &[
     Foreign {
