@@ -33,7 +33,7 @@ fn work_that_is_ended_at_any_moment_goes_on_to_the_same_bytes() {
     let src = model(folder.path());
     let (whole, dst) = (folder.path().join("whole"), folder.path().join("dst"));
     let base = ConvertOptions { resume: true, ..ConvertOptions::to(Float32) };
-    let (mut ends, mut resumed, mut random) = (0, 0, 1_usize);
+    let (mut ends, mut resumed, mut random) = (0, 0, 1_u64);
     for options in [
         base.clone(),
         ConvertOptions { mark_every: 1, verify: true, ..base.clone() },
@@ -45,7 +45,8 @@ fn work_that_is_ended_at_any_moment_goes_on_to_the_same_bytes() {
             let mut report = loop {
                 random =
                     random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-                match ended_at(&src, &dst, &options, 1 + (random >> 33) % (questions + 1)).0 {
+                let at = 1 + (random >> 33) as usize % (questions + 1);
+                match ended_at(&src, &dst, &options, at).0 {
                     Ok(report) => break report,
                     Err(Error::Cancelled) => assert!(!dst.exists()),
                     Err(error) => panic!("{error}"),
