@@ -343,10 +343,11 @@ fn pack(part: &Part<'_>) -> Result<Coding> {
     of.expect(stated, &[Int64, Int32])?;
     let size = if of.dtype(stated) == Some(Int64) { 8 } else { 4 };
     let bytes = of.source.read_all(of.tensor(stated))?;
+    // What is too large for this machine is larger than any tensor here.
     let axis = |bytes: &[u8]| {
-        bytes.iter().rev().try_fold(0_usize, |n, byte| n.checked_mul(256)?.checked_add(usize::from(*byte)))
+        bytes.iter().rev().fold(0_usize, |n, byte| n.saturating_mul(256).saturating_add(usize::from(*byte)))
     };
-    let shape: Vec<usize> = bytes.chunks_exact(size).filter_map(axis).collect();
+    let shape: Vec<usize> = bytes.chunks_exact(size).map(axis).collect();
     let ([rows, words], [n, k]) = (of.matrix(part.codes)?, &shape[..]) else {
         return Err(of.wrong(stated, "weight_shape must have two numbers"));
     };

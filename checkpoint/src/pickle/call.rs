@@ -78,7 +78,9 @@ impl Machine<'_> {
     /// A number that counts elements.
     fn size(&self, of: Ref) -> Result<usize> {
         match self.value(of) {
-            Value::Int(n) => usize::try_from(*n).map_err(|_| bad(format!("a tensor has the size {n}"))),
+            Value::Int(n) if *n < 0 => Err(bad(format!("a tensor has the size {n}"))),
+            // What is too large for this machine is larger than any storage here.
+            Value::Int(n) => Ok(usize::try_from(*n).unwrap_or(usize::MAX)),
             other => Err(bad(format!("a size of a tensor is {}", other.described()))),
         }
     }
@@ -120,8 +122,10 @@ impl Machine<'_> {
         let Value::Global(Global::Storage(dtype)) = class else {
             return Err(place(bad(format!("the class of the storage is {}", class.described()))));
         };
-        let elements = usize::try_from(elements);
-        let elements = elements.map_err(|_| place(bad("the storage has a number of elements below zero")))?;
+        if elements < 0 {
+            return Err(place(bad("the storage has a number of elements below zero")));
+        }
+        let elements = usize::try_from(elements).unwrap_or(usize::MAX);
         let storage = Storage { key: key.clone(), dtype: *dtype, elements };
         match storage.bytes() {
             Some(_) => Ok(storage),
