@@ -1,20 +1,17 @@
 //! `lanecast convert`.
 
-use lanecast_checkpoint::{Callbacks, ConvertOptions, ConvertReport, Step, convert};
+use lanecast_checkpoint::{ConvertOptions, ConvertReport, convert};
 use lanecast_files::Error;
 
-use super::progress::FilesBar;
+use super::checkpoints;
 use crate::{
     args::Convert,
     error::{Failure, Result},
-    output,
-    report::json,
-    signals, terminal, text,
+    text,
 };
 
 /// Runs the subcommand.
 pub fn run(args: &Convert) -> Result<()> {
-    signals::watch();
     let options = ConvertOptions {
         map: args.map.clone(),
         include: args.include.clone(),
@@ -26,24 +23,12 @@ pub fn run(args: &Convert) -> Result<()> {
         replace: args.force,
         ..ConvertOptions::to(args.to)
     };
-    // The bytes to write are known once the headers are read.
-    let mut bar: Option<FilesBar> = None;
-    let mut show = |step: Step<'_>| bar.get_or_insert_with(|| FilesBar::new(step.total)).show(&step);
-    let callbacks = Callbacks { progress: Some(&mut show), cancelled: Some(&signals::ended) };
-    let report = convert(&args.input, &args.output, &options, callbacks);
-    drop(bar);
-    let report = report.map_err(placed)?;
-    if args.json {
-        return output::print(&json(&report)?);
-    }
-    if terminal::quiet() {
-        return Ok(());
-    }
-    for warning in &report.warnings {
-        // Standard error may be closed.
-        let _ = terminal::warning(&format!("lanecast: warning: {}\n", text::one_line(warning)));
-    }
-    output::report(&summary(&report))
+    checkpoints::write(
+        args.json,
+        |callbacks| convert(&args.input, &args.output, &options, callbacks).map_err(placed),
+        |report| &report.warnings,
+        summary,
+    )
 }
 
 /// The failure of an error. The place of one about patterns is an option.

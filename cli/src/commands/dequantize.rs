@@ -1,36 +1,19 @@
 //! `lanecast dequantize`.
 
-use lanecast_checkpoint::{Callbacks, Options, Report, Step, dequantize};
-use lanecast_files::Progress;
+use lanecast_checkpoint::{Options, Report, dequantize};
 
-use super::progress::Bar;
-use crate::{args::Dequantize, error::Result, output, report::json, signals, terminal, text};
+use super::checkpoints;
+use crate::{args::Dequantize, error::Result, text};
 
 /// Runs the subcommand.
 pub fn run(args: &Dequantize) -> Result<()> {
-    signals::watch();
     let options = Options { allow_nan: args.allow_nan, replace: args.force, ..Options::to(args.to) };
-    // The bytes to write are known once the headers are read.
-    let mut bar: Option<Bar> = None;
-    let mut show = |step: Step<'_>| {
-        let progress = Progress { done: step.done, total: Some(step.total) };
-        bar.get_or_insert_with(|| Bar::new(Some(step.total))).show(progress);
-    };
-    let callbacks = Callbacks { progress: Some(&mut show), cancelled: Some(&signals::ended) };
-    let report = dequantize(&args.input, &args.output, &options, callbacks);
-    drop(bar);
-    let report = report?;
-    if args.json {
-        return output::print(&json(&report)?);
-    }
-    if terminal::quiet() {
-        return Ok(());
-    }
-    for warning in &report.warnings {
-        // Standard error may be closed.
-        let _ = terminal::warning(&format!("lanecast: warning: {}\n", text::one_line(warning)));
-    }
-    output::report(&summary(&report))
+    checkpoints::write(
+        args.json,
+        |callbacks| Ok(dequantize(&args.input, &args.output, &options, callbacks)?),
+        |report| &report.warnings,
+        summary,
+    )
 }
 
 /// The summary for people.

@@ -2,6 +2,7 @@
 
 mod cast;
 mod check;
+mod checkpoints;
 mod completions;
 mod convert;
 mod cpu;

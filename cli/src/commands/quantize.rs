@@ -1,17 +1,14 @@
 //! `lanecast quantize` and `lanecast requantize`.
 
 use lanecast_checkpoint::{
-    Callbacks, QuantizeOptions, QuantizeReport, Step, quantize as to_codes, requantize as to_other_codes,
+    Callbacks, QuantizeOptions, QuantizeReport, quantize as to_codes, requantize as to_other_codes,
 };
-use lanecast_files::Progress;
 
-use super::progress::Bar;
+use super::checkpoints;
 use crate::{
     args::{Quantization, Quantize, Requantize},
     error::Result,
-    output,
-    report::json,
-    signals, terminal, text,
+    text,
 };
 
 /// Runs `quantize`.
@@ -30,32 +27,12 @@ pub fn run_again(args: &Requantize) -> Result<()> {
     watched(&args.how, |callbacks| to_other_codes(&args.input, &args.how.output, &options, callbacks))
 }
 
-/// Does the work with a bar, and prints the report.
+/// Does the work, and prints the report.
 fn watched(
     how: &Quantization,
     work: impl FnOnce(Callbacks<'_>) -> lanecast_checkpoint::Result<QuantizeReport>,
 ) -> Result<()> {
-    signals::watch();
-    // The bytes to write are known once weights are chosen.
-    let mut bar: Option<Bar> = None;
-    let mut show = |step: Step<'_>| {
-        let progress = Progress { done: step.done, total: Some(step.total) };
-        bar.get_or_insert_with(|| Bar::new(Some(step.total))).show(progress);
-    };
-    let report = work(Callbacks { progress: Some(&mut show), cancelled: Some(&signals::ended) });
-    drop(bar);
-    let report = report?;
-    if how.json {
-        return output::print(&json(&report)?);
-    }
-    if terminal::quiet() {
-        return Ok(());
-    }
-    for warning in &report.warnings {
-        // Standard error may be closed.
-        let _ = terminal::warning(&format!("lanecast: warning: {}\n", text::one_line(warning)));
-    }
-    output::report(&summary(&report))
+    checkpoints::write(how.json, |callbacks| Ok(work(callbacks)?), |report| &report.warnings, summary)
 }
 
 /// The summary for people.
