@@ -22,7 +22,7 @@ mod names;
 mod scheme;
 mod table;
 
-use std::{collections::HashMap, path::Path, rc::Rc};
+use std::{collections::HashMap, path::Path, sync::Arc};
 
 use lanecast::{Bytes, DType, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
@@ -283,13 +283,14 @@ fn tensors<'a>(
         };
         let mut doubted = matches!(content, Content::Coded(_));
         for output in layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options) {
-            let (make, doubt) = (Rc::new(output.make), std::mem::take(&mut doubted));
+            let (make, doubt) = (Arc::new(output.make), std::mem::take(&mut doubted));
             tensors.push(NewTensor {
                 declared: Declared { name: output.name, dtype: output.dtype, shape: wide(&output.shape) },
                 file: file(index),
                 bytes_in: std::mem::take(&mut bytes_in),
                 is_changed: true,
-                produce: Box::new(move |sink| {
+                part: u64::MAX,
+                produce: Box::new(move |_, sink| {
                     make.produce(checkpoint, weight, sink)?;
                     let warnings = if doubt { checkpoint.doubts(content)? } else { Vec::new() };
                     Ok(Notes { warnings, ..Notes::default() })
@@ -306,7 +307,8 @@ fn tensors<'a>(
             file: file(*index),
             bytes_in: tensor.stored_bytes,
             is_changed: false,
-            produce: Box::new(move |sink| {
+            part: u64::MAX,
+            produce: Box::new(move |_, sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
                 Ok(Notes::default())
             }),

@@ -255,7 +255,8 @@ fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
             file: tensor.file,
             bytes_in: tensor.bytes as u64,
             is_changed: from != Some(to),
-            produce: Box::new(move |sink| cast::cast(source, tensor, to, sink)),
+            part: u64::MAX,
+            produce: Box::new(move |_, sink| cast::cast(source, tensor, to, sink)),
         }
     };
     source.tensors.iter().zip(fates).map(new).collect()
