@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Prepares the source of the book, and checks the links of the built book.
 
-Usage: book.py prepare FOLDER   copies `docs/` there; links that leave the book go to the repository in the copy
+Usage: book.py prepare FOLDER   copies `docs/` there and adds the references of C and Python; links that leave the book go to the
+                                repository in the copy
        book.py check FOLDER     every link between the pages there leads to a page and an anchor
 """
 
@@ -10,6 +11,8 @@ import pathlib
 import re
 import shutil
 import sys
+
+from references import PAGES
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 REPOSITORY = re.search(r'^repository = "(.*)"', (ROOT / "Cargo.toml").read_text(), re.MULTILINE)[1]
@@ -21,6 +24,9 @@ def outside(page, link):
     if not path or "://" in path:
         return link
     target = os.path.normpath(page.parent / path)
+    for rendered, (_, _, source) in PAGES.items():
+        if target == source:
+            return os.path.relpath(f"docs/{rendered}", page.parent) + hash + anchor
     if target.startswith("docs" + os.sep):
         return link
     kind = "tree" if (ROOT / target).is_dir() else "blob"
@@ -34,6 +40,12 @@ def prepare(folder):
         page = pathlib.Path("docs") / path.relative_to(folder)
         text = path.read_text()
         path.write_text(re.sub(r"\]\(([^)\s]+)\)", lambda match: f"]({outside(page, match[1])})", text))
+    # The rendered references are the first ones.
+    listed = "".join(f"- [{title}]({name})\n" for name, (title, _, _) in PAGES.items())
+    summary = folder / "SUMMARY.md"
+    summary.write_text(summary.read_text().replace("# Reference\n\n", f"# Reference\n\n{listed}", 1))
+    for name, (_, render, _) in PAGES.items():
+        (folder / name).write_text(render(ROOT))
 
 
 def check(folder):

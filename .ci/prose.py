@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Finds words and patterns that this project replaced, in the pages that people read and in the documentation comments of `src/`.
+"""Finds words and patterns that this project replaced, in the pages that people read and in the documentation comments of some crates.
 
 A page that is not in `.ci/prose.tsv` must have no finding. A page or folder in that list may have as many as it says, and no more: the list
 is of text that is not cleaned yet. `LANECAST_BLESS=1` lowers the numbers to what is found; nothing raises them.
@@ -16,6 +16,8 @@ ROOT = pathlib.Path(__file__).resolve().parents[1]
 LIST = ROOT / ".ci/prose.tsv"
 # Pages that programs write.
 GENERATED = {"docs/performance.md", "docs/routes.md"}
+# The folders whose documentation comments are read.
+SOURCES = ["src", "files", "capi", "python/src"]
 # A sentence with more words than this one can hold two.
 LONGEST = 45
 
@@ -104,9 +106,10 @@ def main():
     found = {}
     for name, lines in pages():
         found.setdefault(name, []).extend(f"{name}:{number}: {what}" for number, what in findings(lines))
-    for path in sorted(ROOT.glob("src/**/*.rs")):
-        name = path.relative_to(ROOT).as_posix()
-        found.setdefault("src", []).extend(f"{name}:{number}: {what}" for number, what in findings(comments(path)))
+    for folder in SOURCES:
+        for path in sorted((ROOT / folder).glob("**/*.rs")):
+            name = path.relative_to(ROOT).as_posix()
+            found.setdefault(folder, []).extend(f"{name}:{number}: {what}" for number, what in findings(comments(path)))
     limits, failed = recorded(), False
     for name, faults in found.items():
         if len(faults) > limits.get(name, 0):

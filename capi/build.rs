@@ -1,4 +1,4 @@
-//! Gives the shared library the name by which programs ask for it: `liblanecast.so.0.1`. While the first number of the version is 0,
+//! Gives the shared library the name by which programs load it: `liblanecast.so.0.1`. While the first number of the version is 0,
 //! the second one counts incompatible changes.
 
 use std::env;

@@ -46,7 +46,7 @@ pub fn cast_to_vec<S: Element, D: Element>(src: &[S]) -> Vec<D> {
 
 /// Casts all elements of a slice in place and returns the results.
 ///
-/// Elements of `D` must not be wider than those of `S`, nor need a larger alignment. ([`InPlace`](crate::InPlace) casts bytes to
+/// Elements of `D` must not be wider than elements of `S`, nor need a larger alignment. ([`InPlace`](crate::InPlace) casts bytes to
 /// wider elements where there is room.) A slice of bool can only become one of bool, because it must not be left with bytes other
 /// than 0 and 1.
 ///

@@ -40,7 +40,7 @@
 //!
 //! For float16 and bfloat16 the exact value is rounded once as well (sums are computed in float64, which holds them exactly). Rounding
 //! ggml's float32 values again would round some elements twice. Values above the range of the target become infinite. A zero has
-//! the sign that ggml gives it: that of the scale, or none where a table has 0 for the code of -0 (`MXFP4`, `NVFP4`).
+//! the sign that ggml gives it: the scale's sign, or none where a table has 0 for the code of -0 (`MXFP4`, `NVFP4`).
 //!
 //! # Encoding
 //!
@@ -137,7 +137,7 @@ pub fn dequantize<T: Float>(format: BlockFormat, src: &[u8], dst: &mut [T]) -> R
     Ok(())
 }
 
-/// Checks that the elements are whole blocks, and the bytes those of the blocks.
+/// Checks that the elements are whole blocks, and that the bytes are the blocks' bytes.
 fn check(format: BlockFormat, elements: usize, have: usize) -> Result<(), GgufError> {
     if !elements.is_multiple_of(format.block_elements()) {
         return Err(GgufError::PartialBlock { format, elements });

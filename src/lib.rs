@@ -67,7 +67,7 @@
 //!
 //! `options` and `plan` choose what runs and run it; `loss` describes what checked casts refuse, mark and count, `threads` shares casts
 //! between threads, and [`stochastic`] rounds by random bits. `cast` has the casts of typed slices in one call. [`strided`] has arrays of
-//! any layout, `array` those of the crate `ndarray`, and `structured` items of named fields. [`tier`] selects the instruction set.
+//! any layout, `array` has arrays of the crate `ndarray`, and `structured` items of named fields. [`tier`] selects the instruction set.
 //! `promote` returns the dtype that an operation computes in, by tables that `build.rs` checks, and [`names`] has the names of the dtypes
 //! in other systems. `text` parses and formats numbers, `onnx` has the ONNX operators that cast and
 //! quantise, `gguf` encodes and decodes quantised blocks, and `scaled` casts blocks that share a scale. The list of dtypes, all kernels,

@@ -1,7 +1,7 @@
 //! [`CastOptions`] and its profiles: what a cast does where dtypes leave a choice.
 //!
 //! Options are parameters of *encode* only: they say how an exact value becomes an element of the target. Each option
-//! applies to the targets that its documentation names and is ignored for all others. The rules are those of
+//! applies to the targets that its documentation names and is ignored for all others. The rules are in
 //! `docs/semantics.md`, section 3.
 
 mod named;

@@ -4,7 +4,7 @@
 //! a [`View`] or [`ViewMut`] is a layout on memory, and an operand of a [plan](crate::CastPlan). A cast from one view to another of the same shape gives the same result as
 //! casting element by element, but traverses memory in the order that suits both: adjacent axes are merged where possible,
 //! contiguous runs are cast directly, transpositions are cast in tiles, and the rest goes through a block on the stack. Nothing is
-//! allocated, but for views of more than eight axes; a cast needs less than 112 KiB of stack.
+//! allocated, except for views of more than eight axes; a cast needs less than 112 KiB of stack.
 //!
 //! The `unsafe` functions [`View::from_raw`] and [`ViewMut::from_raw`] make views of memory at an address. A source and a
 //! destination that share memory are refused, unless each element is replaced by its own result in its own place.

@@ -49,8 +49,8 @@
 //! A plan is resolved once to a list of runs: a cast or a copy, its offset in the item, and its axes with their strides in both
 //! items. Neighbours without a gap are merged into one run, and adjacent axes into one axis, so that a struct of equal fields is
 //! cast as one array. A remaining run of few elements is replaced by one run over all items for each element. The runs are done
-//! for blocks of items that fit in the caches, all runs for one block before the next, so that memory is read once. Casts are
-//! those of [`strided`](crate::strided) views; counting and checked casts copy their elements to a few KiB on the stack.
+//! for blocks of items that fit in the caches, all runs for one block before the next, so that memory is read once. Items are cast as
+//! [`strided`](crate::strided) views; counting and checked casts copy their elements to a few KiB on the stack.
 
 mod descr;
 mod error;

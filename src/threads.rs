@@ -1,6 +1,6 @@
 //! Casts over several threads: of one large buffer, or of thousands of tensors.
 //!
-//! *The law.* The bytes written, the losses counted and the elements rejected are those of one thread, however the cast is cut
+//! *The law.* The bytes written, the losses counted and the elements rejected are the same as with one thread, however the cast is cut
 //! and whichever threads run it. If several elements are rejected, the first is reported.
 //!
 //! *The method.* A cast is a queue of chunks. Every participating thread takes the next chunk when it has finished one, until

@@ -23,6 +23,7 @@ mod byte_rules;
 mod checked;
 mod checked_alone;
 mod document;
+mod drawing;
 mod environment;
 mod error_types;
 mod errors;

@@ -33,9 +33,9 @@
 typedef struct lanecast_scaled_plan lanecast_scaled_plan;
 
 /**
- * What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_TYPE_PACKED` for elements of 2, 4 and 6 bits that share
- * bytes (the first in the lowest bits), or with `LANECAST_TYPE_LITTLE` or `LANECAST_TYPE_BIG` for elements of more than one byte that are not
- * in the byte order of the host.
+ * What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with a flag. `LANECAST_TYPE_PACKED` is for elements of 2, 4 and 6 bits that
+ * share bytes, the first in the lowest bits. `LANECAST_TYPE_LITTLE` and `LANECAST_TYPE_BIG` are for elements of more than one byte that are
+ * not in the byte order of the host.
  */
 typedef uint32_t lanecast_type;
 #define LANECAST_BOOL               0u
@@ -284,7 +284,7 @@ typedef struct lanecast_array {
     size_t n;
     /** What the elements are, as the plan has it. */
     lanecast_type type;
-    /** Axes of the shape, or 0 if there is no shape. There can be 64, not counting those of length 1; in scaled casts all count. */
+    /** Axes of the shape, or 0 if there is no shape. There can be 64, without the axes of length 1; in scaled casts all count. */
     int32_t ndim;
     /** Elements along each axis. */
     const int64_t *shape;
@@ -309,7 +309,7 @@ typedef struct lanecast_report {
     uint64_t elements;
     /** Values that became the nearest end of the range. */
     uint64_t saturated;
-    /** Values of which only the low bits were kept. */
+    /** Values whose low bits only were kept. */
     uint64_t wrapped;
     /** Finite values that became infinite. */
     uint64_t overflowed_to_infinity;
@@ -373,7 +373,7 @@ typedef uint8_t lanecast_non_finite;
 
 /** What a scheme leaves open. All zero is the default; a NULL pointer means the same. */
 typedef struct lanecast_scaled_options {
-    /** The dtype of the codes, without flags; 0 is that of the scheme. */
+    /** The dtype of the codes, without flags; 0 means the dtype of the scheme. */
     lanecast_type element;
     /** How codes of less than 8 bits are stored. */
     lanecast_storage storage;
@@ -394,7 +394,7 @@ typedef struct lanecast_scaled_options {
     /** Zero. */
     uint8_t reserved_bytes[3];
     /**
-     * The scale of the tensor beside those of blocks, if it is known beforehand; 0 finds it from the elements. Only of schemes that have
+     * The scale of the tensor beside the scales of blocks, if it is known beforehand; 0 finds it from the elements. Only of schemes that have
      * one.
      */
     float global;
@@ -447,7 +447,7 @@ typedef uint8_t lanecast_quotient;
 /** The scale of a block of zeros. */
 typedef uint8_t lanecast_empty;
 #define LANECAST_EMPTY_ONE      0    /**< 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn. */
-#define LANECAST_EMPTY_FLOOR    1    /**< That of a block whose `amax` is `least`, which is the least `amax` of all blocks. */
+#define LANECAST_EMPTY_FLOOR    1    /**< The scale of a block whose `amax` is `least`, which is the least `amax` of all blocks. */
 #define LANECAST_EMPTY_AT_LEAST 2    /**< `empty_scale`; every other scale is at least `least`. */
 #define LANECAST_EMPTY_EPSILON  3    /**< The machine epsilon of the dtype of the scales, which also replaces scales of 0. */
 
@@ -534,7 +534,7 @@ typedef struct lanecast_scaled_report {
     uint32_t counted;
     /**
      * The sum of the squared differences between elements and what their codes stand for, wherever both are finite: the exact sum, rounded
-     * once. 0 unless the options of the plan ask for it.
+     * once. 0 unless the options of the plan request it.
      */
     double squared_error;
     /** Zero. */
@@ -592,7 +592,7 @@ lanecast_status lanecast_type_from_dlpack(uint8_t code,
 LANECAST_NOEXCEPT;
 
 /**
- * The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only that of the host is taken.
+ * The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only types in the byte order of the host are accepted.
  *
  * Preconditions:
  *
@@ -627,8 +627,8 @@ LANECAST_NOEXCEPT;
  *
  * Preconditions:
  *
- * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nobody else writes
- * the former or accesses the latter. `options` is NULL or readable; `error` is NULL or writable.
+ * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
+ * writes the sources or accesses the destinations. `options` is NULL or readable; `error` is NULL or writable.
  */
 LANECAST_API
 lanecast_status lanecast_cast(const void *src,
@@ -678,8 +678,8 @@ LANECAST_NOEXCEPT;
  *
  * Preconditions:
  *
- * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nobody else writes
- * the former or accesses the latter. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
+ * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
+ * writes the sources or accesses the destinations. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
  */
 LANECAST_API
 lanecast_status lanecast_run(const struct lanecast_plan *plan,
@@ -696,8 +696,8 @@ LANECAST_NOEXCEPT;
  *
  * Preconditions:
  *
- * All elements of `src` are readable and those of `dst` writable, and until the call returns nobody else writes the former or accesses
- * the latter; shapes, and strides that are not NULL, have `ndim` numbers. `plan` points to a plan; `src`, `dst` and `threads` are NULL or
+ * All elements of `src` are readable and all elements of `dst` are writable, and until the call returns nothing else
+ * writes the source or accesses the destination; shapes, and strides that are not NULL, have `ndim` numbers. `plan` points to a plan; `src`, `dst` and `threads` are NULL or
  * readable; `error` is NULL or writable.
  */
 LANECAST_API
@@ -773,7 +773,7 @@ LANECAST_API const struct lanecast_threads *lanecast_pool(void) LANECAST_NOEXCEP
  *
  * Preconditions:
  *
- * `items` can be read for `count` items, each of which is as for `lanecast_run`.
+ * `items` can be read for `count` items, and each item is as for `lanecast_run`.
  */
 LANECAST_API
 lanecast_status lanecast_run_batch(const struct lanecast_item *items,
@@ -885,7 +885,7 @@ lanecast_status lanecast_scaled_describe(const struct lanecast_scaled_plan *plan
 LANECAST_NOEXCEPT;
 
 /**
- * Casts codes and scales of the plan `from` to those of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
+ * Casts codes and scales of the plan `from` to codes and scales of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
  * Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go to
  * `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
  * `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no
@@ -894,7 +894,7 @@ LANECAST_NOEXCEPT;
  * Preconditions:
  *
  * `src_data` and `src_scales` can be read for `src_data_len` and `src_scales_len` bytes, `data` and `scales` can be written for `data_len` and
- * `scales_len` bytes, at any alignment, and until the call returns nobody else writes the former or accesses the latter. `from` and `to` are
+ * `scales_len` bytes, at any alignment, and until the call returns nothing else writes the sources or accesses the destinations. `from` and `to` are
  * NULL or plans; `report` and `error` are NULL or can be written.
  */
 LANECAST_API
@@ -915,13 +915,13 @@ LANECAST_NOEXCEPT;
 
 /**
  * Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, it is in
- * `global` of the report, and readers of the codes need it. Unless `report` is NULL, the report goes there. The lengths are in bytes and have
- * to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the result does not depend on it.
+ * `global` of the report, and readers of the codes need it. Unless `report` is NULL, the report goes there. The lengths are in bytes and
+ * must equal the lengths that `lanecast_scaled_describe` returns. `threads` is as for `lanecast_run`; the result does not depend on it.
  *
  * Preconditions:
  *
- * `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
- * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
+ * `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until the call returns nothing else
+ * writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
  * and `error` are NULL or can be written.
  */
 LANECAST_API
@@ -982,13 +982,13 @@ LANECAST_NOEXCEPT;
 
 /**
  * Writes the values that codes and scales stand for to `dst`, each the exact product rounded once to the type `to`: float16, bfloat16,
- * float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes and
- * has to be that of the elements.
+ * float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes and must
+ * be the size of the elements.
  *
  * Preconditions:
  *
- * `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
- * the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until the call returns nothing else
+ * writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
  * readable; `error` is NULL or can be written.
  */
 LANECAST_API
@@ -1087,13 +1087,13 @@ LANECAST_NOEXCEPT;
 /**
  * Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is `LANECAST_SCALE_RULE_MIN_MAX`. An integer stands for `(code - zero) * scale`.
  * Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to `zeros`. Unless `report` is
- * NULL, the report goes there. The lengths are in bytes and have to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the
+ * NULL, the report goes there. The lengths are in bytes and must equal the lengths that `lanecast_scaled_describe` returns. `threads` is as for `lanecast_run`; the
  * result does not depend on it.
  *
  * Preconditions:
  *
  * `src` can be read for `src_len` bytes; `data`, `scales` and `zeros` can be written for `data_len`, `scales_len` and `zeros_len` bytes, at any
- * alignment, and until the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * alignment, and until the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
  * readable; `report` and `error` are NULL or can be written.
  */
 LANECAST_API
@@ -1113,13 +1113,13 @@ LANECAST_NOEXCEPT;
 
 /**
  * Writes the values that integers with zero points stand for to `dst`: `(code - zero) * scale`, rounded once to the type `to`: float16, bfloat16,
- * float32 or float64, in either byte order. `dst_len` is in bytes and has to be that of the elements. `threads` is as for
+ * float32 or float64, in either byte order. `dst_len` is in bytes and must be the size of the elements. `threads` is as for
  * `lanecast_scaled_quantize_min_max`.
  *
  * Preconditions:
  *
  * `data`, `scales` and `zeros` can be read for `data_len`, `scales_len` and `zeros_len` bytes, `dst` can be written for `dst_len` bytes, at any
- * alignment, and until the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+ * alignment, and until the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
  * readable; `error` is NULL or can be written.
  */
 LANECAST_API

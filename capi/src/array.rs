@@ -21,7 +21,7 @@ pub struct lanecast_array {
     pub n: usize,
     /// What the elements are, as the plan has it.
     pub r#type: lanecast_type,
-    /// Axes of the shape, or 0 if there is no shape. There can be 64, not counting those of length 1; in scaled casts all count.
+    /// Axes of the shape, or 0 if there is no shape. There can be 64, without the axes of length 1; in scaled casts all count.
     pub ndim: i32,
     /// Elements along each axis.
     pub shape: *const i64,
@@ -41,7 +41,7 @@ fn bad(text: &'static str, number: i64) -> Failure {
 pub(crate) enum Axes {
     /// All of them, for casts that count axes.
     All,
-    /// Those of other lengths than 1, so that they are few.
+    /// Axes of other lengths than 1, so that they are few.
     Long,
     /// The same and the last one, along which packed elements share bytes whatever its length.
     LongAndLast,
@@ -136,7 +136,7 @@ impl lanecast_array {
 /// The operands of a cast.
 #[expect(clippy::large_enum_variant, reason = "it lives for a call, and nothing may be allocated")]
 pub(crate) enum Operands<'a> {
-    /// So many elements that follow each other.
+    /// This number of elements, one after the other.
     Flat(Source<'a>, Target<'a>, usize),
     /// Arrays of one shape.
     Views(View<'a>, ViewMut<'a>),
@@ -147,7 +147,7 @@ impl<'a> Operands<'a> {
     ///
     /// # Safety
     ///
-    /// As for `lanecast_run`, but for the plan. What is in the memory comes from C, so nothing says that it is not initialised.
+    /// As for `lanecast_run`, except for the plan. What is in the memory comes from C, so nothing says that it is not initialised.
     pub(crate) unsafe fn flat(
         plan: &CastPlan,
         src: *const c_void,

@@ -32,7 +32,7 @@ const _: () = assert!(size_of::<BatchItem>() <= 96, "the README gives the bytes 
 ///
 /// # Safety
 ///
-/// `items` can be read for `count` items, each of which is as for `lanecast_run`.
+/// `items` can be read for `count` items, and each item is as for `lanecast_run`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_batch(
     items: *const lanecast_item,

@@ -230,7 +230,7 @@ unsafe fn pair(
 
 /// Casts every element of a DLPack tensor to the element at the same place of another tensor of the same shape.
 ///
-/// Both tensors are in memory that the CPU addresses: `kDLCPU`, `kDLCUDAHost` or `kDLROCMHost`. The flags are those of the
+/// Both tensors are in memory that the CPU addresses: `kDLCPU`, `kDLCUDAHost` or `kDLROCMHost`. The flags are the flags of the
 /// `DLManagedTensorVersioned` that holds the tensor, or 0. Strides may be NULL (C order), negative, and 0 in the source.
 ///
 /// Elements of less than 8 bits are packed unless the flags say that they are padded. A packed tensor must be C-contiguous; if the
@@ -243,8 +243,8 @@ unsafe fn pair(
 ///
 /// # Safety
 ///
-/// `src` and `dst` are NULL or lead to tensors whose shapes, and strides that are not NULL, have `ndim` numbers. All elements of `src` are
-/// readable and those of `dst` writable, and nobody else writes the first or accesses the second meanwhile. `options` and `threads` are
+/// `src` and `dst` are NULL or lead to tensors whose shapes, and strides that are not NULL, have `ndim` numbers. All elements of `src` are readable
+/// and all elements of `dst` are writable, and nothing else writes `src` or accesses `dst` until the call returns. `options` and `threads` are
 /// NULL or can be read, `error` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_dlpack(

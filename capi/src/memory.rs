@@ -3,7 +3,7 @@
 use crate::error::{Failure, LANECAST_ERR_NULL_POINTER};
 use std::slice;
 
-/// Whether so many bytes at one address share any with so many at another.
+/// Whether `a_len` bytes at address `a` share any with `b_len` bytes at address `b`.
 pub(crate) fn overlap(a: usize, a_len: usize, b: usize, b_len: usize) -> bool {
     a_len > 0 && b_len > 0 && a < b.wrapping_add(b_len) && b < a.wrapping_add(a_len)
 }
@@ -12,7 +12,7 @@ pub(crate) fn overlap(a: usize, a_len: usize, b: usize, b_len: usize) -> bool {
 ///
 /// # Safety
 ///
-/// `start` is null or can be read for `len` bytes, which nobody writes while the result is used.
+/// `start` is null or can be read for `len` bytes, which nothing writes while the result is used.
 pub(crate) unsafe fn bytes<'a>(
     start: *const u8,
     len: usize,
@@ -30,7 +30,7 @@ pub(crate) unsafe fn bytes<'a>(
 ///
 /// # Safety
 ///
-/// `start` is null or can be written for `len` bytes, which nobody else accesses while the result is used.
+/// `start` is null or can be written for `len` bytes, which nothing else accesses while the result is used.
 pub(crate) unsafe fn bytes_mut<'a>(
     start: *mut u8,
     len: usize,

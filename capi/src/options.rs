@@ -60,7 +60,7 @@ fn set<T: Copy>(field: &mut T, name: &'static str, number: u8, values: &[(u8, T)
     Ok(())
 }
 
-/// The options whose values are those of `CastOptions`, with the numbers of these values.
+/// The options that have the values of `CastOptions`, with the numbers of these values.
 macro_rules! options {
     ($each:ident) => {
         $each! {
@@ -97,7 +97,7 @@ impl lanecast_options {
         Ok((options, streaming, (self.tier != LANECAST_TIER_DEFAULT).then_some(tier)))
     }
 
-    /// The numbers of options, none of which is 0.
+    /// The numbers of options. No number is 0.
     fn of(options: &CastOptions) -> lanecast_options {
         fn number<T: PartialEq>(value: T, values: &[(u8, T)]) -> u8 {
             values.iter().find(|(_, other)| *other == value).map_or(0, |(number, _)| *number)

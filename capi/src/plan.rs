@@ -45,7 +45,7 @@ pub(crate) fn magic() -> u64 {
 ///
 /// # Safety
 ///
-/// `plan` is null, or leads to a `lanecast_plan` that nobody writes meanwhile.
+/// `plan` is null, or leads to a `lanecast_plan` that nothing writes meanwhile.
 #[inline]
 pub(crate) unsafe fn read<'a>(plan: *const lanecast_plan) -> Result<&'a CastPlan, Failure> {
     if plan.is_null() {
@@ -88,8 +88,8 @@ unsafe fn make(
 ///
 /// # Safety
 ///
-/// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nobody else writes
-/// the former or accesses the latter. `options` is NULL or readable; `error` is NULL or writable.
+/// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
+/// writes the sources or accesses the destinations. `options` is NULL or readable; `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_cast(
     src: *const c_void,

@@ -73,7 +73,7 @@ struct Task<'a> {
 
 /// # Safety
 ///
-/// `context` is that of the `Task` whose loop runs.
+/// `context` belongs to the `Task` whose loop runs.
 unsafe extern "C" fn call(context: *mut c_void, index: usize) {
     // SAFETY: the caller's promise: the loop has not returned, so the task lives.
     let task = unsafe { &*context.cast::<Task<'_>>() };

@@ -7,9 +7,9 @@ use crate::error::{
 use lanecast::{ByteOrder, CastError, DType, Encoding, Storage};
 use std::ffi::{CStr, c_char};
 
-/// What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with `LANECAST_TYPE_PACKED` for elements of 2, 4 and 6 bits that share
-/// bytes (the first in the lowest bits), or with `LANECAST_TYPE_LITTLE` or `LANECAST_TYPE_BIG` for elements of more than one byte that are not
-/// in the byte order of the host.
+/// What a buffer holds: `LANECAST_FLOAT32` and so on, alone or with a flag. `LANECAST_TYPE_PACKED` is for elements of 2, 4 and 6 bits that
+/// share bytes, the first in the lowest bits. `LANECAST_TYPE_LITTLE` and `LANECAST_TYPE_BIG` are for elements of more than one byte that are
+/// not in the byte order of the host.
 pub type lanecast_type = u32;
 
 /// A flag: elements of less than 8 bits share bytes. It has no effect on other dtypes.
@@ -195,7 +195,7 @@ pub unsafe extern "C" fn lanecast_type_from_dlpack(
     }
 }
 
-/// The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only that of the host is taken.
+/// The DLPack type code, bits and flags of a type; lanes are 1. DLPack has no byte order: only types in the byte order of the host are accepted.
 ///
 /// # Safety
 ///

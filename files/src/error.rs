@@ -13,7 +13,7 @@ pub type Result<T> = std::result::Result<T, Error>;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Error {
-    /// The request does not fit the file, or asks for something that does not exist.
+    /// The request does not fit the file, or names something that does not exist.
     Request(Detail),
     /// The operating system failed, or a path names no regular file.
     Io(Detail, io::ErrorKind),

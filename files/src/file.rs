@@ -24,7 +24,7 @@ pub struct TensorFile {
     path: PathBuf,
     format: &'static dyn FileFormat,
     contents: Box<dyn Contents>,
-    /// What is quantized, once that is asked.
+    /// What is quantized, once it has been determined.
     quantized: OnceLock<Quantized>,
 }
 

@@ -36,8 +36,8 @@ impl<'a> Plan<'a> {
     /// # Errors
     ///
     /// [`Error::Io`] if the file cannot be opened, [`Error::Format`] if it is damaged, [`Error::Request`] if the job does not fit
-    /// it, [`Error::Unsupported`] if its format is unknown, if the format or the library cannot do the job, or if it casts the codes or
-    /// scales of a quantized checkpoint and does not [allow](Job::allow_quantized) that.
+    /// it. [`Error::Unsupported`] if its format is unknown, if the format or the library cannot do the job, or if the job casts the codes or
+    /// scales of a quantized checkpoint without [permission](Job::allow_quantized).
     pub fn new(input: &Path, job: &'a Job) -> Result<Self> {
         Self::of(Input::open(input)?, None, job)
     }
@@ -72,7 +72,7 @@ impl<'a> Plan<'a> {
         Ok(Self { job, format, work, permissions })
     }
 
-    /// The format of the file, which is that of the output.
+    /// The format of the file, which the output has, too.
     pub fn format(&self) -> &'static dyn FileFormat {
         self.format
     }

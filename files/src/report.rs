@@ -130,7 +130,7 @@ pub(crate) fn reasons(entries: &[Entry]) -> String {
     }
 }
 
-/// The counts by name, without those of rounding, which is not counted here.
+/// The counts by name, without the counts of rounding, which are not made here.
 fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Result<S::Ok, S::Error> {
     let mut map = serializer.serialize_map(None)?;
     for (name, n) in report.counts().iter().filter(|(name, _)| *name != "inexact") {
@@ -139,7 +139,7 @@ fn counts<S: Serializer>(report: &CastReport, serializer: S) -> std::result::Res
     map.end()
 }
 
-/// The counts by name, including those of rounding.
+/// The counts by name, with the counts of rounding.
 pub(crate) fn all_counts<S: Serializer>(
     report: &CastReport,
     serializer: S,

@@ -179,7 +179,7 @@ impl TensorFile {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), [`Error::Unsupported`] if the library refuses a cast, and those of `go_on`.
+    /// As [`read`](Self::read), [`Error::Unsupported`] if the library refuses a cast, and the errors of `go_on`.
     ///
     /// # Panics
     ///

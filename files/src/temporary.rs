@@ -41,7 +41,7 @@ pub fn live() -> Live {
 pub struct Temporary(Option<TempPath>);
 
 impl Temporary {
-    /// A new file in `folder`, with the permission bits of `like` or those of any new file, less the umask.
+    /// A new file in `folder`, with the permission bits of `like`, or of any new file, less the umask.
     pub fn create(folder: &Path, like: Option<&fs::Permissions>) -> io::Result<(File, Self)> {
         let prefix = format!("{PREFIX}{}-", std::process::id());
         let mut builder = tempfile::Builder::new();

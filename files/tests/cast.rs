@@ -10,7 +10,7 @@ use lanecast_files::{Error, FORMATS, Hooks, Job, OnLoss, Plan, Remedy, Selection
 /// Several blocks of the stream.
 const MANY: usize = 3 << 20;
 
-/// Casts `input` to bfloat16, cancelled when the hook is asked for the time `polls`, and says how often it was asked.
+/// Casts `input` to bfloat16, cancelled at call number `polls` of the hook, and returns how often the hook was called.
 fn cancelled_at(polls: usize, input: &Path, output: &Path) -> (Result<(), Error>, usize) {
     let asked = Cell::new(0);
     let cancel = || {

@@ -68,13 +68,13 @@ class DType:
 
 @final
 class Encoding:
-    r"""How raw bytes encode elements: their dtype, their storage and their byte order. It stands wherever a function takes raw bytes of a dtype.
+    r"""How raw bytes encode elements: their dtype, their storage and their byte order. Functions that take raw bytes of a dtype accept it.
 
     Args:
         dtype: the dtype, as for `astype`.
         storage: "byte" stores each sub-byte element in a byte of its own; "packed" lets them share bytes, with the first element in the
             lowest bits. Other dtypes ignore it.
-        order: the byte order, "native", "little" or "big"; None keeps that of a `numpy.dtype` and is native for others.
+        order: the byte order, "native", "little" or "big"; None keeps the order of a `numpy.dtype` and is native for others.
 
     Examples:
         >>> packed = lanecast.Encoding("int4", storage="packed")
@@ -129,7 +129,7 @@ class Buffer:
         """The encoding of the bytes: the dtype, whether sub-byte elements share bytes, and the byte order."""
     @property
     def importers(self) -> tuple[str, ...]:
-        """Those of `"numpy"`, `"torch"` and `"jax"` whose `from_dlpack` takes the Buffer. They lack the other dtypes, or the means to import
+        """The libraries among `"numpy"`, `"torch"` and `"jax"` whose `from_dlpack` takes the Buffer. They lack the other dtypes, or the means to import
         them (NumPy 2.5, PyTorch 2.15, JAX 0.12). `numpy()` and the buffer protocol work for all.
         """
     @classmethod
@@ -413,8 +413,8 @@ def astype(
         check: raises LossError for the first element that is out of range ("range"); that is out of range or becomes zero
             ("underflow"); or that the dtype cannot represent exactly ("exact"). None raises none.
         threads: the maximum number of threads; None follows `lanecast.threads` and `lanecast.set_num_threads`.
-        **options: the items of a `CastOptions`: `profile`, `saturate`, `int_round` and so on. Without a profile, the result is that of the
-            library of `x`.
+        **options: the items of a `CastOptions`: `profile`, `saturate`, `int_round` and so on. Without a profile, the result is
+            as in the library of `x`.
 
     Raises:
         DTypeError: the dtype is unknown, or `casting` forbids the cast.
@@ -732,7 +732,7 @@ def iinfo(dtype: Any, /) -> IInfo:
     """
 def dtype(value: _DTypeLike, /) -> DType:
     """The `DType` of anything that names a dtype: a full name, `numpy.dtype`, scalar class, `torch.dtype`, `jnp` type or `DType`. A `DType` has
-    no byte order, so that of a `numpy.dtype` is dropped. Raises DTypeError for other values.
+    no byte order, so the order of a `numpy.dtype` is dropped. Raises DTypeError for other values.
 
     Examples:
         >>> lanecast.dtype(np.dtype("i1"))
@@ -740,7 +740,7 @@ def dtype(value: _DTypeLike, /) -> DType:
     """
 def isdtype(dtype: _DTypeLike, kind: _DTypeLike | tuple[_DTypeLike, ...], /) -> bool:
     """Whether a dtype matches a kind of the array API: another dtype, "bool", "signed integer", "unsigned integer", "integral", "real
-    floating", "complex floating", "numeric", or a tuple of these, of which at least one must match.
+    floating", "complex floating", "numeric", or a tuple of these; at least one of them must match.
 
     Examples:
         >>> lanecast.isdtype("bfloat16", "real floating"), lanecast.isdtype("int8", ("bool", "unsigned integer"))
@@ -767,7 +767,7 @@ def set_num_threads(n: int, /) -> None:
         >>> lanecast.set_num_threads(0)
     """
 def num_threads() -> int:
-    """The maximum number of threads per cast here: that of the `lanecast.threads` block, or else of `set_num_threads`.
+    """The maximum number of threads per cast here: the number of the `lanecast.threads` block, or else of `set_num_threads`.
 
     Examples:
         >>> with lanecast.threads(3):

@@ -158,7 +158,7 @@ impl PyBuffer {
             .ok_or_else(|| pyo3::exceptions::PyTypeError::new_err("len() of a 0-d Buffer"))
     }
 
-    /// Those of `"numpy"`, `"torch"` and `"jax"` whose `from_dlpack` takes the Buffer. They lack the other dtypes, or the means to import
+    /// The libraries among `"numpy"`, `"torch"` and `"jax"` whose `from_dlpack` takes the Buffer. They lack the other dtypes, or the means to import
     /// them (NumPy 2.5, PyTorch 2.15, JAX 0.12). `numpy()` and the buffer protocol work for all.
     #[getter]
     fn importers<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {

@@ -43,11 +43,11 @@ impl Raw {
         self.0.len_bytes()
     }
 
-    /// All bytes of a buffer that was asked for to write.
+    /// All bytes of a buffer that was requested for writing.
     ///
     /// # Safety
     ///
-    /// Nobody else accesses the bytes meanwhile.
+    /// Nothing else accesses the bytes meanwhile.
     #[expect(clippy::mut_from_ref, reason = "the exporter owns the bytes")]
     pub unsafe fn bytes_mut(&self) -> &mut [u8] {
         match self.len() {

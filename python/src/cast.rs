@@ -32,8 +32,8 @@ use pyo3::types::PyDict;
 ///     check: raises LossError for the first element that is out of range ("range"); that is out of range or becomes zero
 ///         ("underflow"); or that the dtype cannot represent exactly ("exact"). None raises none.
 ///     threads: the maximum number of threads; None follows `lanecast.threads` and `lanecast.set_num_threads`.
-///     **options: the items of a `CastOptions`: `profile`, `saturate`, `int_round` and so on. Without a profile, the result is that of the
-///         library of `x`.
+///     **options: the items of a `CastOptions`: `profile`, `saturate`, `int_round` and so on. Without a profile, the result is
+///         as in the library of `x`.
 ///
 /// Raises:
 ///     DTypeError: the dtype is unknown, or `casting` forbids the cast.

@@ -1,6 +1,6 @@
 //! DLPack: imports arrays of other libraries, and exports [`Buffer`](crate::buffer::PyBuffer).
 //!
-//! The structures are those of `dlpack.h` 1.3. Capsules are untrusted, so everything is checked that does not require access to the memory.
+//! The structures are from `dlpack.h` 1.3. Capsules are untrusted, so everything is checked that does not require access to the memory.
 
 use crate::memory::Array;
 use lanecast::Encoding;
@@ -426,7 +426,7 @@ impl Exchange {
 ///
 /// # Safety
 ///
-/// `context` is that of a tensor of [`export`], not yet freed.
+/// `context` belongs to a tensor of [`export`] that is not yet freed.
 unsafe fn free(context: *mut c_void) {
     // SAFETY: the caller's promise.
     let context = unsafe { Box::from_raw(context.cast::<Context>()) };
@@ -460,7 +460,7 @@ unsafe extern "C" fn delete_old(tensor: *mut DLManagedTensor) {
     }
 }
 
-/// The destructor of a capsule. Frees the tensor if nobody took it.
+/// The destructor of a capsule. Frees the tensor if no consumer took it.
 unsafe extern "C" fn destroy(capsule: *mut ffi::PyObject) {
     let is = |name: *const c_char| {
         // SAFETY: Python passes the capsule to its destructor.

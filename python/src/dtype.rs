@@ -147,7 +147,7 @@ impl PyDType {
 }
 
 /// The `DType` of anything that names a dtype: a full name, `numpy.dtype`, scalar class, `torch.dtype`, `jnp` type or `DType`. A `DType` has
-/// no byte order, so that of a `numpy.dtype` is dropped. Raises DTypeError for other values.
+/// no byte order, so the order of a `numpy.dtype` is dropped. Raises DTypeError for other values.
 ///
 /// Examples:
 ///     >>> lanecast.dtype(np.dtype("i1"))

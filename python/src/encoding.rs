@@ -14,13 +14,13 @@ const NATIVE: ByteOrder = if cfg!(target_endian = "big") { ByteOrder::Big } else
 const ORDERS: [(&str, ByteOrder); 3] =
     [("native", NATIVE), ("little", ByteOrder::Little), ("big", ByteOrder::Big)];
 
-/// How raw bytes encode elements: their dtype, their storage and their byte order. It stands wherever a function takes raw bytes of a dtype.
+/// How raw bytes encode elements: their dtype, their storage and their byte order. Functions that take raw bytes of a dtype accept it.
 ///
 /// Args:
 ///     dtype: the dtype, as for `astype`.
 ///     storage: "byte" stores each sub-byte element in a byte of its own; "packed" lets them share bytes, with the first element in the
 ///         lowest bits. Other dtypes ignore it.
-///     order: the byte order, "native", "little" or "big"; None keeps that of a `numpy.dtype` and is native for others.
+///     order: the byte order, "native", "little" or "big"; None keeps the order of a `numpy.dtype` and is native for others.
 ///
 /// Examples:
 ///     >>> packed = lanecast.Encoding("int4", storage="packed")

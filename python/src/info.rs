@@ -194,7 +194,7 @@ pub fn iinfo(dtype: &Bound<'_, PyAny>) -> PyResult<PyIInfo> {
 }
 
 /// Whether a dtype matches a kind of the array API: another dtype, "bool", "signed integer", "unsigned integer", "integral", "real
-/// floating", "complex floating", "numeric", or a tuple of these, of which at least one must match.
+/// floating", "complex floating", "numeric", or a tuple of these; at least one of them must match.
 ///
 /// Examples:
 ///     >>> lanecast.isdtype("bfloat16", "real floating"), lanecast.isdtype("int8", ("bool", "unsigned integer"))

@@ -134,7 +134,7 @@ pub enum Mode<'a> {
 ///
 /// # Safety
 ///
-/// `src` is readable and `dst` is writable. Until the call returns, nobody else writes to `src` or accesses `dst`.
+/// `src` is readable and `dst` is writable. Until the call returns, nothing else writes to `src` or accesses `dst`.
 pub unsafe fn run(plan: &CastPlan, mode: Mode<'_>, src: &Array, dst: &Array) -> Result<(), CastError> {
     let n = src.elements();
     let checked;
@@ -320,7 +320,7 @@ pub fn new_bytes(py: Python<'_>, len: usize) -> PyResult<(Bound<'_, PyBytes>, *m
 ///
 /// # Safety
 ///
-/// `src` is readable, and nobody writes to it until the call returns.
+/// `src` is readable, and nothing writes to it until the call returns.
 pub unsafe fn count(
     py: Python<'_>,
     plan: &CastPlan,
@@ -339,7 +339,7 @@ pub unsafe fn count(
 ///
 /// # Safety
 ///
-/// While the bytes are in use, the array is readable, and nobody writes to it.
+/// While the bytes are in use, the array is readable, and nothing writes to it.
 pub unsafe fn bytes<'a>(array: &Array) -> &'a [u8] {
     let len = byte_len(array);
     // SAFETY: the caller's promise. An empty array may have a null pointer, which is not allowed in slices.
@@ -350,7 +350,7 @@ pub unsafe fn bytes<'a>(array: &Array) -> &'a [u8] {
 ///
 /// # Safety
 ///
-/// While the bytes are in use, the array is writable, and nobody else accesses it.
+/// While the bytes are in use, the array is writable, and nothing else accesses it.
 pub unsafe fn bytes_mut<'a>(array: &Array) -> &'a mut [u8] {
     let len = byte_len(array);
     // SAFETY: as above.

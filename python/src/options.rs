@@ -45,7 +45,7 @@ pub fn level(name: &str) -> PyResult<Level> {
     choose("check", LEVELS, name)
 }
 
-/// The options of a call: those of the profile, or else of `base`, overridden by the other keyword arguments.
+/// The options of a call: the profile's, or else `base`, overridden by the other keyword arguments.
 pub fn options(mut base: CastOptions, given: Option<&Bound<'_, PyDict>>) -> PyResult<CastOptions> {
     let Some(given) = given.filter(|given| !given.is_empty()) else { return Ok(base) };
     if let Some(profile) = given.get_item("profile")?.filter(|profile| !profile.is_none()) {

@@ -324,7 +324,7 @@ fn held_by(py: Python<'_>, library: Library, dtype: DType) -> Encoding {
     Encoding::new(if has_it || dtype.size() > 1 { dtype } else { DType::UInt8 })
 }
 
-/// The shape of codes or zero points: that of the tensor or of the scales, whose last axis counts bytes if a row is packed in whole ones.
+/// The shape of codes or zero points: the shape of the tensor or of the scales. Its last axis counts bytes if a row is packed in whole bytes.
 /// Others that are packed have one axis.
 fn data_shape(buffer: Encoding, shape: &[usize]) -> Vec<usize> {
     if !is_packed(buffer) {

@@ -27,7 +27,7 @@ impl PyReport {
 
 #[pymethods]
 impl PyReport {
-    /// A report with these counts, such as those of `as_dict`.
+    /// A report with these counts, such as the items of `as_dict`.
     #[new]
     #[pyo3(signature = (*, elements=0, saturated=0, wrapped=0, overflowed_to_infinity=0, became_nan=0, nan_lost=0, imaginary_dropped=0, underflowed_to_zero=0, inexact=0))]
     #[expect(clippy::too_many_arguments, reason = "the counts of a report")]

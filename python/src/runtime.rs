@@ -32,7 +32,7 @@ struct Tiers {
 static TIERS: Mutex<Tiers> = Mutex::new(Tiers { last: 0, open: Vec::new() });
 
 impl Tiers {
-    /// Makes casts use a tier: that of the block that began last.
+    /// Makes casts use the tier of the block that began last.
     fn apply(&self) -> PyResult<()> {
         let forced = lanecast::tier::force(self.open.last().map(|(_, tier)| *tier));
         plans::forget();
@@ -78,7 +78,7 @@ pub fn set_num_threads(n: usize) {
     memory::set_threads(n);
 }
 
-/// The maximum number of threads per cast here: that of the `lanecast.threads` block, or else of `set_num_threads`.
+/// The maximum number of threads per cast here: the number of the `lanecast.threads` block, or else of `set_num_threads`.
 ///
 /// Examples:
 ///     >>> with lanecast.threads(3):

@@ -124,7 +124,7 @@ pub(super) fn nearest_away(x: f32) -> i32 {
     (magnitude ^ sign) - sign
 }
 
-/// The maximum of an integer function of the elements' codes. The compiler vectorises maxima of integers, not those of floats.
+/// The maximum of an integer function of the elements' codes. The compiler vectorises maxima of integers, but not maxima of floats.
 #[inline(always)]
 fn largest<const N: usize>(x: &[f32; N], integer: impl Fn(u32) -> u32) -> i32 {
     x.iter().fold(i32::MIN, |most, x| most.max(integer(x.to_bits()) as i32))

@@ -91,7 +91,7 @@ impl BlockFormat {
         )
     }
 
-    /// Bytes of so many elements, or `None` if they are not a whole number of blocks or a `usize` cannot hold the result.
+    /// The bytes of `elements` elements, or `None` if they are not a whole number of blocks or a `usize` cannot hold the result.
     ///
     /// ```
     /// use lanecast::gguf::BlockFormat;

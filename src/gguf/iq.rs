@@ -1,6 +1,6 @@
 //! Indices into a table: `IQ4_NL` and `IQ4_XS`.
 //!
-//! Nibbles are those of 32 elements in 16 bytes: byte *j* holds elements *j* and *j* + 16. Values have at most 24 bits and so are
+//! Sixteen bytes hold the nibbles of 32 elements: byte *j* holds elements *j* and *j* + 16. Values have at most 24 bits and so are
 //! exact in float32. Decoders return `false` if the float16 factor is not finite, so that elements may be NaN.
 
 use super::block::{bytes, half_at};

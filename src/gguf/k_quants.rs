@@ -105,8 +105,8 @@ pub(super) fn decode_q5_k<R: Real>(block: &[u8; 176], out: &mut [R; 256]) -> boo
     d.is_finite() && dmin.is_finite()
 }
 
-/// Decodes `Q6_K`: for each half of the block 64 bytes with the low four bits, those of its first 64 elements in the low nibbles; then
-/// for each half 32 bytes with the high two bits, those of its first 32 elements in bits 0 and 1; then 16 signed scales; `d`.
+/// Decodes `Q6_K`: for each half of the block 64 bytes with the low four bits, the first 64 elements in the low nibbles; then
+/// for each half 32 bytes with the high two bits, the first 32 elements in bits 0 and 1; then 16 signed scales; `d`.
 #[inline(always)]
 pub(super) fn decode_q6_k(block: &[u8; 210], out: &mut [f32; 256]) -> bool {
     let (low, high, scales) = (bytes::<128>(block, 0), bytes::<64>(block, 128), bytes::<16>(block, 192));

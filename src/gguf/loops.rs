@@ -5,7 +5,7 @@ use crate::tier;
 use core::marker::PhantomData;
 use lanecast_kernels::{Work, run_work};
 
-/// Encodes blocks, of which the first begins with element `first` of a tensor. Returns the first element of the first block whose scale
+/// Encodes blocks. The first block begins with element `first` of the tensor. Returns the first element of the first block whose scale
 /// overflows.
 pub(super) fn encode(
     format: BlockFormat,

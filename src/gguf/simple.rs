@@ -1,7 +1,7 @@
 //! Blocks of 32 integers: `Q8_0`, `Q4_0`, `Q4_1`, `Q5_0`, `Q5_1`.
 //!
 //! A block begins with its scale and, in `_1` formats, its minimum (float16, little-endian). Then, in 5-bit formats, four bytes
-//! with the high bits, bit *i* that of element *i*. Then the elements: bytes, or nibbles of which byte *j* holds element *j* in
+//! with the high bits: bit *i* belongs to element *i*. Then the elements: bytes, or nibbles, where byte *j* holds element *j* in
 //! its low half and element *j* + 16 in its high half.
 //!
 //! Encoders do the float32 operations of ggml's C in the same order. They return `None` if an element is not finite, and `Some(false)`

@@ -247,7 +247,7 @@ impl Cast {
 
     /// Casts numbers to numbers, as [`CastPlan::run`].
     ///
-    /// [`Bytes`] are those of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the first one in
+    /// [`Bytes`] have the form of `TensorProto.raw_data`: little-endian on every host, elements of less than a byte packed, the first one in
     /// the lowest bits, unused bits of the last byte 0. So a slice of elements fits on little-endian hosts, except for packed dtypes.
     ///
     /// # Errors

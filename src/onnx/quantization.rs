@@ -4,7 +4,7 @@
 //! these operators round twice where a `Scheme` of this crate rounds once.
 //!
 //! *Method.* Chunks of elements go through memory of the stack: a plan decodes them to `float32` (`float64` where the precision
-//! asks for it), one loop divides or multiplies, and another plan encodes them. The scales of a chunk are laid out beside its
+//! requires it), one loop divides or multiplies, and another plan encodes them. The scales of a chunk are laid out beside its
 //! elements, one for each, so that the loop is the same for every granularity. `float32` to integers of 8 bits and back needs no such
 //! memory (`int8`).
 

@@ -237,7 +237,7 @@ impl<S> Payload<'_, S> {
 }
 
 impl<'a, S> Payload<'a, S> {
-    /// The elements: those of `raw_data` as they are, those of other fields packed.
+    /// The elements: `raw_data` as it is, the elements of other fields packed.
     ///
     /// This allocates no more memory than the message already takes.
     ///
@@ -332,7 +332,7 @@ fn entries(dtype: DType, elements: usize, bytes: usize) -> Option<usize> {
     }
 }
 
-/// The values that an entry of `int32_data` may have: those of a signed integer, or its unsigned code.
+/// The values that an entry of `int32_data` may have: a signed integer of the dtype, or its unsigned code.
 fn range(dtype: DType) -> (i32, i32) {
     match (dtype.bits(), dtype.kind()) {
         (_, Kind::Bool) => (0, 1),

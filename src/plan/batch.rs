@@ -31,7 +31,7 @@ enum Work<'a> {
 }
 
 impl<'a> BatchItem<'a> {
-    /// A cast by a plan, whose threads are not used: those of the batch are.
+    /// A cast by a plan. The threads of the batch are used, not the plan's threads.
     ///
     /// # Errors
     ///

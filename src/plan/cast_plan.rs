@@ -88,7 +88,7 @@ pub struct CastPlan {
     rules: Rules,
     /// Whether a run is one call of the kernel on this thread: there is neither a level, nor a mode, nor another thread.
     plain: bool,
-    /// The level of a plan whose runs make their tests anew.
+    /// The level of a plan whose runs make their tests again.
     level: Option<Level>,
     /// What few plans have.
     pub(super) mode: Option<Arc<Mode>>,
@@ -218,7 +218,7 @@ impl CastPlan {
         CastPlan { level: None, ..self.with_mode(|mode| mode.checks = Some(checks)) }.settled()
     }
 
-    /// [`checked`](Self::checked) that allocates nothing, for callers that may not: each run makes its tests anew, in about 150 ns.
+    /// [`checked`](Self::checked) that allocates nothing, for callers that may not: each run makes its tests again, in about 150 ns.
     #[doc(hidden)]
     pub fn checked_by_each_run(&self, level: Level) -> CastPlan {
         CastPlan { level: Some(level), ..self.clone() }.settled()

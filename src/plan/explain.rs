@@ -20,7 +20,7 @@ pub struct Explanation {
     pub to: Encoding,
     /// The tier of the plan.
     pub tier: Tier,
-    /// The CPU features that its kernels may use: those of the tier, then optional ones that this CPU has.
+    /// The CPU features that its kernels may use: the features of the tier, then optional ones that this CPU has.
     pub features: Vec<&'static str>,
     /// The stages, in order.
     pub stages: Vec<ExplainedStage>,

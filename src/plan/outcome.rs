@@ -33,7 +33,7 @@ impl Search {
     }
 }
 
-/// What a part has found; the sum of those of all parts is what the cast has found.
+/// The losses that a part has found. The sum over all parts is the losses of the cast.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Tally {
     /// Elements whose bits were cleared.

@@ -36,7 +36,7 @@ impl CastPlan {
     ///
     /// * `src` is readable for the bytes of `n` elements of [`source`](Self::source), and these are initialised;
     /// * `dst` is writable for the bytes of `n` elements of [`target`](Self::target);
-    /// * no one else writes the former or accesses the latter until the call returns.
+    /// * until the call returns, nothing else writes to the source or accesses the destination.
     ///
     /// Any alignment will do. If `n` is 0, the pointers may be null or dangling.
     #[inline]
@@ -101,7 +101,7 @@ pub(super) fn within(
     cast(&src, &mut dst)
 }
 
-/// Tells the owner of uninitialised memory that a cast has written all results.
+/// Reports to the owner of uninitialised memory that a cast has written all results.
 pub(super) fn all_written(written: Written<'_>) {
     // SAFETY: the one caller has cast the operands that came with this value: on one thread as a whole, or all parts of them, which are a
     // partition. A part that fails is an error, and then the caller does not come here.

@@ -32,7 +32,7 @@ impl CastPlan {
     /// * [`CastError::LengthMismatch`] or, of two views, [`CastError::View`]: the operands have different numbers of elements;
     /// * [`CastError::WrongElement`] or, of a view, [`CastError::View`]: an operand has another dtype, storage or byte order than the plan;
     /// * [`CastError::BufferTooSmall`], [`CastError::TooLarge`]: there are fewer bytes than the elements take;
-    /// * [`CastError::Overlap`]: two views share bytes, and not each element those of its own result;
+    /// * [`CastError::Overlap`]: two views share bytes, and some element shares bytes with the result of another one;
     /// * [`CastError::NoBytes`]: the target of a cast [in place](crate::InPlace) is not initialised [`BytesMut`](crate::BytesMut);
     /// * [`CastError::Rejected`]: the first element that does not fit, in C order. Elements of `dst` before it have either been cast or are
     ///   unchanged, those from it on are unspecified; a buffer that is cast in place is unchanged.
@@ -192,7 +192,7 @@ impl CastPlan {
     ///
     /// # Errors
     ///
-    /// As [`run`](Self::run) of views, and [`CastError::View`] if elements lie outside the buffer or those of the target share bytes.
+    /// As [`run`](Self::run) of views, and [`CastError::View`] if elements lie outside the buffer, or elements of the target share bytes.
     pub fn run_within(&self, buffer: &mut [u8], src: &Layout, dst: &Layout) -> Result<(), CastError> {
         ptr::within(buffer, src, dst, |src, dst| self.run(src, dst))
     }

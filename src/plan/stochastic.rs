@@ -187,7 +187,7 @@ impl<'a> Part<'a> {
         Part { by, search, mask, losses: Losses::default(), marked: 0 }
     }
 
-    /// Rounds values of which the first has the index `at` in the part and `first + at` in the cast.
+    /// Rounds values. The first value has the index `at` in the part and `first + at` in the cast.
     fn round(&mut self, first: usize, at: usize, values: &mut [f64]) -> Result<(), CastError> {
         let Some(level) = self.search.level else {
             self.by.random.round(first + at, values);

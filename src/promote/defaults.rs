@@ -9,7 +9,7 @@ use super::{
 use crate::options::CastOptions;
 use lanecast_kernels::DType;
 
-/// A [`Standard`] with the default dtypes of its numbers, some of which a program may set.
+/// A [`Standard`] with the default dtypes of its numbers. A program may set some of them.
 ///
 /// | standard | int | float | complex | index | can be set to |
 /// |---|---|---|---|---|---|
@@ -132,7 +132,7 @@ impl Promotion {
         }
     }
 
-    /// The dtype of indices, such as those of `argmax`.
+    /// The dtype of indices, such as the results of `argmax`.
     pub const fn index_dtype(&self) -> DType {
         match self.standard {
             Standard::MegEngine | Standard::MegEngineCore => DType::Int32,
@@ -140,7 +140,7 @@ impl Promotion {
         }
     }
 
-    /// The dtype as JAX reads it: without x64, 64-bit dtypes are read as those of half their width.
+    /// The dtype as JAX reads it: without x64, 64-bit dtypes are read as dtypes of half their width.
     pub(super) const fn enabled(&self, dtype: DType) -> DType {
         match dtype {
             _ if self.x64 => dtype,

@@ -73,7 +73,7 @@ impl Promotion {
 impl Plan {
     /// Casts the bytes of both operands to the dtype of the result; bytes that need no cast are borrowed.
     ///
-    /// Each buffer holds whole elements of its operand, one per byte for those of fewer than 8 bits. The two may differ in
+    /// Each buffer holds whole elements of its operand, one per byte for dtypes of fewer than 8 bits. The two may differ in
     /// length, and the buffer of a number is returned unchanged. To cast into your own memory, run [`left`](Self::left) and
     /// [`right`](Self::right).
     ///
@@ -114,7 +114,7 @@ mod tests {
     use super::*;
     use alloc::string::ToString;
 
-    /// A machine on which a tier that was asked for is absent is not at hand in a test of its own process.
+    /// A test in its own process cannot simulate a machine that lacks the requested tier.
     #[test]
     fn a_missing_kernel_is_no_refusal_of_the_standard() {
         let reason = Refusal::NoKernel { from: DType::Int4, to: DType::Float16 };

@@ -3,7 +3,7 @@
 use super::{error::ScaledError, scheme::Granularity};
 use core::ops::Range;
 
-/// About so many elements are scaled at once: what they are when they are read a second time is in the first cache or the second.
+/// The approximate number of elements that are scaled at once. When they are read a second time, they are still in the first or second cache.
 const SLAB: usize = 8192;
 
 /// A tensor of three axes in blocks.

@@ -60,7 +60,7 @@ impl Resolved {
         }
     }
 
-    /// The values of all codes in C order. The zero points are those of a tensor in which the first block is `first`.
+    /// The values of all codes in C order. The zero points belong to a tensor in which the first block is `first`.
     fn values_in_order(
         &self,
         of: Parts<'_>,

@@ -1,4 +1,4 @@
-//! The elements of operands in C order: bytes as they are, those of a view gathered or scattered panel by panel, never as a whole.
+//! The elements of operands in C order: bytes as they are; views are gathered or scattered panel by panel, never as a whole.
 
 use super::{
     blocks::Blocks,

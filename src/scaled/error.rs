@@ -46,7 +46,7 @@ pub enum ScaledError {
     EmptyBlock,
     /// A shape with more elements than there can be.
     Shape,
-    /// The shape of a view is not that of the plan, or two plans are for different numbers of elements.
+    /// The shape of a view differs from the plan's shape, or two plans are for different numbers of elements.
     OtherShape,
     /// An operand has not the bytes that it should have.
     Length {
@@ -154,7 +154,7 @@ impl Error for ScaledError {
 }
 
 impl ScaledError {
-    /// The error of a tensor, from that of a part that begins with this block.
+    /// The error of a tensor, from the error of a part that begins with this block.
     pub(super) fn after(self, first: usize) -> Self {
         match self {
             Self::NonFinite { block } => Self::NonFinite { block: first + block },

@@ -36,7 +36,7 @@ pub(super) struct Cut {
 
 impl Cut {
     /// Cuts into parts of about `target` elements, whose codes have `bits` bits; within blocks if `within`. Parts are larger where blocks
-    /// or bytes ask for it.
+    /// or bytes require it.
     pub(super) fn new(blocks: Blocks, target: usize, within: bool, bits: usize) -> Cut {
         let ([a, b, c], [x, y, z]) = (blocks.shape, blocks.block);
         // The number of units for a part, so that it has whole bytes.

@@ -69,7 +69,7 @@ impl ScaledPlan {
         })
     }
 
-    /// The plan with something of it resolved anew.
+    /// The plan with a change, resolved again.
     fn with(&self, change: impl FnOnce(&mut Resolved)) -> ScaledPlan {
         let mut plan = self.clone();
         change(&mut plan.resolved);
@@ -332,7 +332,7 @@ impl ScaledPlan {
         self.resolved.dequantize(of, &self.team_of(part), to, values)
     }
 
-    /// The largest magnitude of a tensor. Those of several parts [merge](Amax::merge).
+    /// The largest magnitude of a tensor. The magnitudes of several parts [merge](Amax::merge).
     ///
     /// # Errors
     ///
@@ -347,7 +347,7 @@ impl ScaledPlan {
         self.team_of(if from.in_order().is_some() { self.elements() } else { self.resolved.panel() })
     }
 
-    /// Who casts, in parts of so many elements if one thread does it.
+    /// The threads that cast. One thread alone casts in parts of `part` elements.
     fn team_of(&self, part: usize) -> Team<'_> {
         #[cfg(feature = "rayon")]
         return Team::new(self.elements(), part, &self.threads);

@@ -27,7 +27,7 @@ pub(super) fn guarded<R, W: FnMut() -> R>(mut work: W) -> R {
 pub(super) enum TensorScale {
     /// From the largest magnitude of the source.
     Elements,
-    /// From this largest magnitude, as bits: that of a larger tensor, for one.
+    /// From this largest magnitude, as bits. It may be the magnitude of a larger tensor.
     Amax(u32),
     /// It is known.
     Known(f32),
@@ -137,7 +137,7 @@ impl Resolved {
         self.scale_encoding().dtype().size()
     }
 
-    /// Bytes of so many codes.
+    /// The bytes of the codes of `elements` elements.
     pub(super) fn codes_in(&self, elements: usize) -> usize {
         self.data.byte_len(elements).unwrap_or(usize::MAX)
     }
@@ -179,7 +179,7 @@ impl Resolved {
         }
     }
 
-    /// The scale of the tensor that casts with given scales take: that of the operand, otherwise that of the plan.
+    /// The scale of the tensor that casts with given scales use: the operand's, otherwise the plan's.
     pub(super) fn given_global(&self, given: Option<f32>) -> Result<f32, ScaledError> {
         match self.tensor {
             TensorScale::Known(global) => self.global(given.or(Some(global))),

@@ -99,7 +99,7 @@ impl<'a> Rule<'a> {
         Self { scheme, codes: plan.codes, source: plan.source.dtype(), global, inverse }
     }
 
-    /// The exact value of a scale, that of the tensor included.
+    /// The exact value of a scale, with the tensor's scale included.
     pub(super) fn value(&self, code: u32) -> f64 {
         let block = decode(self.scheme.scale, code);
         match self.scheme.scale {
@@ -109,7 +109,7 @@ impl<'a> Rule<'a> {
         }
     }
 
-    /// The value of a scale, and that of the tensor's.
+    /// The value of a scale, and the value of the tensor's scale.
     pub(super) fn parts(&self, code: u32) -> (f64, f64) {
         (decode(self.scheme.scale, code), f64::from(self.global))
     }

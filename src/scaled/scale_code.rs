@@ -21,7 +21,7 @@ pub(super) fn epsilon(scale: ScaleType) -> u32 {
 /// The smallest normal number of `float8_e4m3fn`.
 const E4M3_NORMAL: f64 = 0.015_625;
 
-/// The code nearest to a positive value, at most that of the largest finite one.
+/// The code nearest to a positive value, at most the code of the largest finite value.
 pub(super) fn encode(scale: ScaleType, value: f64) -> u32 {
     match scale {
         ScaleType::Float32 | ScaleType::Source => cast_one::<f64, f32>(value).min(f32::MAX).to_bits(),

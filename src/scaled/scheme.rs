@@ -10,7 +10,7 @@ pub use rule::{Pow2, ScaleRule};
 
 use lanecast_kernels::DType;
 
-/// The largest value of a dtype, that of the smaller side for integers.
+/// The largest value of a dtype; for signed integers, the end of the range with the smaller magnitude.
 pub(super) const fn largest(dtype: DType) -> Option<f64> {
     match (dtype.finfo(), dtype.iinfo()) {
         (Some(float), _) => Some(float.max),
@@ -50,7 +50,7 @@ impl ScaleType {
     }
 }
 
-/// How the scale of a tensor is stored beside those of its blocks.
+/// How the scale of a tensor is stored beside the scales of its blocks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Global {
     /// A reader multiplies by it: ModelOpt, TransformerEngine, torchao.
@@ -137,7 +137,7 @@ pub struct Scheme {
 }
 
 impl Scheme {
-    /// The scheme with another dtype of the codes. A range of amplitudes that is that of the old dtype becomes that of the new one.
+    /// The scheme with another dtype of the codes. A range of amplitudes that equals the old dtype's range becomes the new dtype's range.
     pub const fn with_element(self, element: DType) -> Self {
         let rule = match (self.rule, largest(self.element), largest(element)) {
             (ScaleRule::Amax { over }, Some(old), Some(new)) if over as f64 == old => {

@@ -48,7 +48,7 @@ impl<'t> Team<'t> {
         }
     }
 
-    /// Calls `work` for every job, with memory that it may use, and `take` with each result. If some fail, the error is that of the first.
+    /// Calls `work` for every job, with memory that it may use, and `take` with each result. If some fail, the first of their errors is returned.
     pub(super) fn run<J: Send, R: Send>(
         &self,
         mut jobs: impl Iterator<Item = J> + Send,

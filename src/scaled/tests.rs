@@ -143,7 +143,7 @@ fn views_are_elements_in_c_order() {
     }
 }
 
-/// The sum of squares is that of the values in double precision, computed as integers.
+/// The sum of squares equals the sum over the values in double precision, computed as integers.
 #[test]
 fn squared_errors_are_exact() {
     let src: Vec<f32> = (0..96).map(|i| (i as f32 - 40.0) / 7.0).collect();

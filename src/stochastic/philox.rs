@@ -7,7 +7,8 @@ const MULTIPLIERS: [u32; 2] = [0xD251_1F53, 0xCD9E_8D57];
 /// By what the halves of the key grow from round to round: the golden ratio and the square root of 3, less 1.
 const WEYL: [u32; 2] = [0x9E37_79B9, 0xBB67_AE85];
 
-/// The counters that are computed at once, round by round: so many that compilers keep the loop over them, and use vector registers for it.
+/// The number of counters that are computed at once, round by round. It is large enough that compilers keep the loop over them and use vector
+/// registers for it.
 const LANES: usize = 64;
 
 /// Elements of that many counters.
@@ -47,7 +48,7 @@ const fn halves(word: u64) -> [u32; 2] {
     [word as u32, (word >> 32) as u32]
 }
 
-/// The words of consecutive elements, the first of which has the index `first`. Indices go on at 0 behind the last one.
+/// The words of consecutive elements, from the index `first` on. After the last index they go on at 0.
 pub(super) fn words(seed: u64, stream: u64, first: u64, out: &mut [u32]) {
     let (key, [low, high]) = (halves(seed), halves(stream));
     let (mut counter, mut skip, mut out) = (first / 4, (first % 4) as usize, out);
@@ -89,7 +90,7 @@ mod tests {
         assert_eq!(philox4x32_10(counter, key), [0xD16C_FE09, 0x94FD_CCEB, 0x5001_E420, 0x2412_6EA1]);
     }
 
-    /// Words of a run are those of each index alone, wherever it begins.
+    /// A run gives the same words as each index alone, wherever it begins.
     #[test]
     fn every_index_has_its_word() {
         let (seed, stream) = (0x0123_4567_89AB_CDEF, 0xFEDC_BA98_7654_3210);

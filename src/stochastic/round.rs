@@ -16,7 +16,7 @@ pub(crate) struct Random {
     first: u64,
     /// The bits of the fraction that every value drops.
     dropped: i64,
-    /// Values of this biased exponent would drop none; those of smaller ones drop a bit more for each.
+    /// Values with this biased exponent drop no bit; each smaller exponent drops one bit more.
     all_kept: i64,
     /// The smallest positive value and the largest one, as bits.
     least: u64,
@@ -52,7 +52,7 @@ impl Random {
         Random { first: self.first.wrapping_add(elements as u64), ..self }
     }
 
-    /// Rounds consecutive elements, the first of which is `offset` elements behind the first of all. Infinities and NaN stay.
+    /// Rounds consecutive elements, from element `offset` of the cast on. Infinities and NaN stay.
     pub(crate) fn round(&self, offset: usize, values: &mut [f64]) {
         let mut random = [0; 512];
         for (i, values) in values.chunks_mut(random.len()).enumerate() {
@@ -89,7 +89,7 @@ impl Random {
 /// bits and `s` at most 29.
 ///
 /// The nearest quotient is too large where its product with `s` is above `x`. That product is exact in two parts, of 24 bits of the quotient
-/// and of the rest, unless the rest has so many bits that the next smaller quotient has the same upper ones anyway.
+/// and of the rest, unless the rest has enough bits that the next smaller quotient has the same upper bits anyway.
 #[inline(always)]
 #[cfg(feature = "scaled")]
 pub(crate) fn truncated_quotient(x: f64, s: f64) -> f64 {

@@ -109,7 +109,7 @@ pub enum Trouble {
         /// The size that it would have.
         dst: usize,
     },
-    /// Its sub-array cannot be broadcast to that of the destination.
+    /// Its sub-array cannot be broadcast to the sub-array of the destination.
     Shape {
         /// The shape in the source.
         src: Vec<usize>,

@@ -126,7 +126,7 @@ impl<'a> Parser<'a> {
         Err(self.wrong(format!("expected {wanted}, found {}", shown(self.rest()))))
     }
 
-    /// Whether another element follows in a sequence ended by `close`, of which `n` elements have been read.
+    /// Whether another element follows in a sequence ended by `close`, after `n` elements have been read.
     fn more(&mut self, n: usize, close: char) -> Result<bool, StructError> {
         if self.take(close)? {
             return Ok(false);

@@ -61,7 +61,7 @@ pub struct FieldCast<'a> {
 const BLOCK: usize = 96 << 10;
 
 impl StructPlan {
-    /// Resolves the cast for the tier in use ([`tier::active`]). The rules are [those of the module](crate::structured#matching).
+    /// Resolves the cast for the tier in use ([`tier::active`]). The module lists [the rules](crate::structured#matching).
     ///
     /// # Errors
     ///

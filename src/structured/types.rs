@@ -45,7 +45,7 @@ impl FieldType {
         self.checked_size().unwrap_or(usize::MAX)
     }
 
-    /// The alignment in C: that of the dtype or of the struct, 4 for `U`, 1 for `S` and `V`.
+    /// The alignment in C: the alignment of the dtype or the struct; 4 for `U`, 1 for `S` and `V`.
     pub fn alignment(&self) -> usize {
         match self {
             FieldType::Element(buffer) => buffer.dtype().alignment(),

@@ -7,7 +7,7 @@ use crate::options::IntRound;
 use core::cmp::Ordering;
 
 /// Compares the magnitude of a decimal with `significand * 2^exponent`. The significand is not 0 and below `2^54`; the exponent is
-/// that of a `float64` or one less.
+/// the exponent of a `float64`, or one less.
 pub(super) fn compare(decimal: &Decimal<'_>, significand: u64, exponent: i32) -> Ordering {
     if !decimal.more
         && let Some(order) = compare_short(decimal.digits, decimal.exponent, significand, exponent)

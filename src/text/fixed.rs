@@ -16,7 +16,7 @@ use crate::error::{CastError, Side};
 use alloc::vec::Vec;
 use lanecast_kernels::ByteOrder;
 
-/// The texts of an array of NumPy's `S`: each has `width` bytes, of which trailing NULs are dropped.
+/// The texts of an array of NumPy's `S`: each has `width` bytes, and trailing NULs are dropped.
 #[derive(Clone, Debug)]
 pub struct PaddedBytes<'a> {
     data: &'a [u8],

@@ -53,7 +53,7 @@ impl FormatPlan {
         self.cast.source()
     }
 
-    /// Formats all elements of an operand; those of a view in C order.
+    /// Formats all elements of an operand; elements of a view in C order.
     ///
     /// ```
     /// use lanecast::text::{FormatPlan, TextOptions};

@@ -16,7 +16,7 @@ pub enum Threads {
     /// Only the calling thread.
     #[default]
     Serial,
-    /// The rayon pool of which the calling thread is a worker (as in [`ThreadPool::install`](rayon::ThreadPool::install)), otherwise
+    /// The rayon pool whose worker the calling thread is (as in [`ThreadPool::install`](rayon::ThreadPool::install)), otherwise
     /// rayon's global pool.
     ///
     /// After a `fork` the global pool has no threads in the child, which then casts on the calling thread.
@@ -107,7 +107,7 @@ impl Threads {
         }
     }
 
-    /// Calls `work` for all `chunks`, on at most `tasks` threads, each of which takes the next chunk when it has finished one. If
+    /// Calls `work` for all `chunks`, on at most `tasks` threads. Each thread takes the next chunk when it has finished one. If
     /// `work` breaks, the chunks after its own are not needed.
     pub(crate) fn share<C>(
         &self,
@@ -170,7 +170,7 @@ mod tests {
     use std::time::Duration;
     use std::vec::Vec;
 
-    /// The threads that take a chunk, each of which lasts long enough for all threads to come.
+    /// The threads that take a chunk. Each chunk lasts long enough for all threads to come.
     fn used(threads: &Threads, tasks: usize) -> usize {
         let seen = Mutex::new(HashSet::new());
         threads.share(tasks, 0..40, |_: i32| {

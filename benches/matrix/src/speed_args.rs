@@ -2,7 +2,8 @@
 
 use clap::Args;
 use lanecast_bench::{
-    compare,
+    compare, count, json,
+    results::Results,
     speed::{
         ab::{self, Effort},
         chart, history,
@@ -47,10 +48,13 @@ pub(crate) struct ChartArgs {
 
 #[derive(Args)]
 pub(crate) struct AbArgs {
-    /// The old program, or a folder with result files of several processes.
+    /// The old program, or a folder with result files of several processes; with `--counts` a result file of `count`.
     old: PathBuf,
     /// The new one.
     new: PathBuf,
+    /// Compares instructions, and prints a comment for a pull request. It fails only if there is nothing to compare.
+    #[arg(long, conflicts_with_all = ["processes", "dir", "arguments"])]
+    counts: bool,
     /// How often each program runs.
     #[arg(long, default_value_t = 7)]
     processes: usize,
@@ -117,6 +121,11 @@ fn write(path: &std::path::Path, text: &str) -> Result<(), String> {
 }
 
 pub(crate) fn ab(args: AbArgs) -> Result<(), String> {
+    if args.counts {
+        let [old, new] = [json::read::<Results>(&args.old)?, json::read(&args.new)?];
+        print!("{}", count::ab::markdown(&old.counts, &new.counts, args.threshold, args.n)?);
+        return Ok(());
+    }
     let [old, new] = match [args.old.is_dir(), args.new.is_dir()] {
         [true, true] => [ab::results_of(&args.old)?, ab::results_of(&args.new)?],
         [false, false] => {

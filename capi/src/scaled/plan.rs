@@ -32,7 +32,7 @@ const _: fn() = || {
     shared::<Content>();
 };
 
-/// The first word of a plan; another one than that of a plain cast.
+/// The first word of a plan. It differs from the first word of a plain cast's plan.
 fn magic() -> u64 {
     !plan::magic()
 }
@@ -41,7 +41,7 @@ fn magic() -> u64 {
 #[repr(C)]
 #[derive(Clone, Copy, Default)]
 pub struct lanecast_scaled_options {
-    /// The dtype of the codes, without flags; 0 is that of the scheme.
+    /// The dtype of the codes, without flags; 0 means the dtype of the scheme.
     pub element: lanecast_type,
     /// How codes of less than 8 bits are stored.
     pub storage: lanecast_storage,
@@ -61,7 +61,7 @@ pub struct lanecast_scaled_options {
     pub random_bits: u8,
     /// Zero.
     pub reserved_bytes: [u8; 3],
-    /// The scale of the tensor beside those of blocks, if it is known beforehand; 0 finds it from the elements. Only of schemes that have
+    /// The scale of the tensor beside the scales of blocks, if it is known beforehand; 0 finds it from the elements. Only of schemes that have
     /// one.
     pub global: f32,
     /// Zero.

@@ -8,7 +8,7 @@ use crate::memory::{bytes, bytes_mut};
 use lanecast::scaled::Quantized;
 use std::ffi::c_void;
 
-/// Casts codes and scales of the plan `from` to those of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
+/// Casts codes and scales of the plan `from` to codes and scales of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
 /// Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go to
 /// `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
 /// `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no
@@ -17,7 +17,7 @@ use std::ffi::c_void;
 /// # Safety
 ///
 /// `src_data` and `src_scales` can be read for `src_data_len` and `src_scales_len` bytes, `data` and `scales` can be written for `data_len` and
-/// `scales_len` bytes, at any alignment, and until the call returns nobody else writes the former or accesses the latter. `from` and `to` are
+/// `scales_len` bytes, at any alignment, and until the call returns nothing else writes the sources or accesses the destinations. `from` and `to` are
 /// NULL or plans; `report` and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_requantize(

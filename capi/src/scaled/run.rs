@@ -30,7 +30,7 @@ pub struct lanecast_scaled_report {
     /// 1 if clipped and underflowed elements were counted.
     pub counted: u32,
     /// The sum of the squared differences between elements and what their codes stand for, wherever both are finite: the exact sum, rounded
-    /// once. 0 unless the options of the plan ask for it.
+    /// once. 0 unless the options of the plan request it.
     pub squared_error: f64,
     /// Zero.
     pub reserved: [u64; 5],
@@ -75,7 +75,7 @@ pub(super) const DATA: &str = "the data is NULL";
 pub(super) const SCALES: &str = "the scales are NULL";
 pub(super) const DESTINATION: &str = "the destination is NULL";
 
-/// Whether bytes are those of all elements of a plan.
+/// Checks that the bytes hold all elements of a plan.
 fn check(which: &'static str, of: Encoding, plan: &ScaledPlan, have: usize) -> Result<(), Failure> {
     match of.byte_len(plan.elements()) {
         Some(want) if want == have => Ok(()),
@@ -87,7 +87,7 @@ fn check(which: &'static str, of: Encoding, plan: &ScaledPlan, have: usize) -> R
 ///
 /// # Safety
 ///
-/// `src` can be read for `src_len` bytes, and nobody writes them.
+/// `src` can be read for `src_len` bytes, and nothing writes them.
 pub(super) unsafe fn source<'a>(plan: &ScaledPlan, (src, src_len): Buffer) -> Result<Bytes<'a>, Failure> {
     // SAFETY: the caller's promise.
     let src = unsafe { bytes(src.cast(), src_len, SOURCE)? };
@@ -99,7 +99,7 @@ pub(super) unsafe fn source<'a>(plan: &ScaledPlan, (src, src_len): Buffer) -> Re
 ///
 /// # Safety
 ///
-/// `dst` can be written for `dst_len` bytes, and nobody else accesses them.
+/// `dst` can be written for `dst_len` bytes, and nothing else accesses them.
 pub(super) unsafe fn destination<'a>(
     plan: &ScaledPlan,
     to: Encoding,
@@ -156,13 +156,13 @@ unsafe fn quantize_dynamic<'a>(
 }
 
 /// Scales and casts a tensor: writes its codes to `data` and its scales to `scales`. If the scheme has a scale for the tensor, it is in
-/// `global` of the report, and readers of the codes need it. Unless `report` is NULL, the report goes there. The lengths are in bytes and have
-/// to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the result does not depend on it.
+/// `global` of the report, and readers of the codes need it. Unless `report` is NULL, the report goes there. The lengths are in bytes and
+/// must equal the lengths that `lanecast_scaled_describe` returns. `threads` is as for `lanecast_run`; the result does not depend on it.
 ///
 /// # Safety
 ///
-/// `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
-/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
+/// `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until the call returns nothing else
+/// writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
 /// and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
@@ -246,13 +246,13 @@ pub unsafe extern "C" fn lanecast_scaled_quantize(
 }
 
 /// Writes the values that codes and scales stand for to `dst`, each the exact product rounded once to the type `to`: float16, bfloat16,
-/// float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes and
-/// has to be that of the elements.
+/// float32 or float64, in either byte order. `global` is the scale of the tensor; schemes without one ignore it. `dst_len` is in bytes and must
+/// be the size of the elements.
 ///
 /// # Safety
 ///
-/// `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
-/// the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+/// `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until the call returns nothing else
+/// writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
 /// readable; `error` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_dequantize(

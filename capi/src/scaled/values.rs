@@ -87,7 +87,7 @@ pub const LANECAST_QUOTIENT_DIVIDE_UNSIGNED: lanecast_quotient = 6;
 pub type lanecast_empty = u8;
 /// 1, or the code 0 of float8_e8m0fnu and float8_e4m3fn.
 pub const LANECAST_EMPTY_ONE: lanecast_empty = 0;
-/// That of a block whose `amax` is `least`, which is the least `amax` of all blocks.
+/// The scale of a block whose `amax` is `least`, which is the least `amax` of all blocks.
 pub const LANECAST_EMPTY_FLOOR: lanecast_empty = 1;
 /// `empty_scale`; every other scale is at least `least`.
 pub const LANECAST_EMPTY_AT_LEAST: lanecast_empty = 2;

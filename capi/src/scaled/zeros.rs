@@ -14,13 +14,13 @@ const ZEROS: &str = "the zero points are NULL";
 
 /// Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is `LANECAST_SCALE_RULE_MIN_MAX`. An integer stands for `(code - zero) * scale`.
 /// Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to `zeros`. Unless `report` is
-/// NULL, the report goes there. The lengths are in bytes and have to be those of `lanecast_scaled_describe`. `threads` is as for `lanecast_run`; the
+/// NULL, the report goes there. The lengths are in bytes and must equal the lengths that `lanecast_scaled_describe` returns. `threads` is as for `lanecast_run`; the
 /// result does not depend on it.
 ///
 /// # Safety
 ///
 /// `src` can be read for `src_len` bytes; `data`, `scales` and `zeros` can be written for `data_len`, `scales_len` and `zeros_len` bytes, at any
-/// alignment, and until the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+/// alignment, and until the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
 /// readable; `report` and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize_min_max(
@@ -54,13 +54,13 @@ pub unsafe extern "C" fn lanecast_scaled_quantize_min_max(
 }
 
 /// Writes the values that integers with zero points stand for to `dst`: `(code - zero) * scale`, rounded once to the type `to`: float16, bfloat16,
-/// float32 or float64, in either byte order. `dst_len` is in bytes and has to be that of the elements. `threads` is as for
+/// float32 or float64, in either byte order. `dst_len` is in bytes and must be the size of the elements. `threads` is as for
 /// `lanecast_scaled_quantize_min_max`.
 ///
 /// # Safety
 ///
 /// `data`, `scales` and `zeros` can be read for `data_len`, `scales_len` and `zeros_len` bytes, `dst` can be written for `dst_len` bytes, at any
-/// alignment, and until the call returns nobody else writes the former or accesses the latter. `plan` is NULL or a plan; `threads` is NULL or
+/// alignment, and until the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
 /// readable; `error` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_dequantize_min_max(

@@ -9,7 +9,7 @@ const WARNINGS: &[&str] = &["-Wall", "-Wextra", "-pedantic", "-Wconversion", "-W
 /// What a program needs beside the static library, as `rustc --print native-static-libs` says.
 const LIBRARIES: &[&str] = &["-lpthread", "-ldl", "-lm"];
 
-/// Has a program take the header of DLPack that is installed, not that of the tests.
+/// Makes a program use the installed header of DLPack instead of the tests' header.
 pub const INSTALLED_DLPACK: &str = "-DINSTALLED_DLPACK";
 
 pub fn root() -> &'static Path {

@@ -35,7 +35,7 @@ const VALUES: [f64; 24] = [
     f64::NAN,
 ];
 
-/// Codes of a dtype: all of a small one; else those of the values and the ends of the codes.
+/// Codes of a dtype: all of a small one; else the codes of the values and the ends of the codes.
 fn codes(dtype: DType) -> Vec<u128> {
     let width = oracle::width(dtype);
     if width <= 4 {

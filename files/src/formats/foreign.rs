@@ -70,7 +70,7 @@ fn is_zip_of_pickle(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") && name.is_some_and(|name| name.ends_with(b"data.pkl"))
 }
 
-/// The error for a file of no known format, of which `head` is the beginning.
+/// The error for a file of no known format that begins with `head`.
 pub(super) fn unknown(path: &Path, head: &[u8]) -> Error {
     let extension = extension(path);
     let found = FOREIGN

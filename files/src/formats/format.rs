@@ -42,7 +42,7 @@ pub trait FileFormat: Debug + Send + Sync {
         None
     }
 
-    /// Whether the names of tensors are those of the weights of a checkpoint, so that they tell whether it is quantized.
+    /// Whether the names of tensors are names of weights of a checkpoint, so that they show whether it is quantized.
     fn holds_checkpoints(&self) -> bool {
         false
     }
@@ -118,7 +118,7 @@ pub trait Work: Send {
     /// The entries, mutable so that the reasons for keeping tensors can be added.
     fn entries_mut(&mut self) -> &mut [Entry];
 
-    /// Names that patterns may match besides those of the entries, such as the names of structured arrays.
+    /// Names that patterns may match besides the names of the entries, such as the names of structured arrays.
     fn groups(&self) -> Vec<&str> {
         Vec::new()
     }

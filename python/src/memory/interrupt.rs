@@ -103,7 +103,7 @@ pub unsafe fn run(plan: &CastPlan, mut mode: Mode<'_>, src: &Array, dst: &Array)
 ///
 /// # Safety
 ///
-/// `src` is readable. Until the call returns, nobody else writes to it.
+/// `src` is readable. Until the call returns, nothing else writes to it.
 pub unsafe fn count(plan: &CastPlan, src: &Array) -> Result<CastReport, Stopped> {
     // Rows of packed elements are not cut.
     let size = match src.encoding().storage() {

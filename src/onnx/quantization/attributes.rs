@@ -24,7 +24,7 @@ pub struct LinearAttributes {
     /// `DequantizeLinear` returns elements of the dtype of the scale.
     pub output_dtype: Option<DType>,
     /// `precision` of `QuantizeLinear`, from version 23 on: the dtype in which the input is divided, one of `float16`, `bfloat16`,
-    /// `float32` and `float64`. If it is not given, that of the scale.
+    /// `float32` and `float64`. If it is not given, the scale's dtype is used.
     pub precision: Option<DType>,
     /// `saturate` of `QuantizeLinear`, from version 19 on: whether 8-bit floats saturate; true if it is not given.
     pub saturate: Option<bool>,

@@ -50,7 +50,7 @@ impl DynamicQuantizeLinear {
         Ok(Self { version })
     }
 
-    /// A node from the number of its input's type in `TensorProto.DataType`, and its attributes, of which there are none.
+    /// A node from the number of its input's type in `TensorProto.DataType`, and its attributes; the operator has no attributes.
     ///
     /// # Errors
     ///

@@ -10,7 +10,7 @@ use lanecast_kernels::{DType, Work, run_work};
 
 /// Runs of at least this many elements are worth a call of a loop.
 const LONG: usize = 32;
-/// Where the unit in the last place is 1, an addition rounds to integers, and the last bits are those of the integer.
+/// Where the unit in the last place is 1, an addition rounds to integers, and the last bits are the bits of the integer.
 const UNIT: f32 = 1.5 / f32::EPSILON;
 
 /// The integers of 8 bits.
@@ -148,7 +148,7 @@ impl Work for Extent {
     }
 }
 
-/// The minima and maxima with those of a block. Comparisons ignore NaN.
+/// The minima and maxima, extended by the elements of a block. Comparisons ignore NaN.
 #[inline(always)]
 fn wider([mut low, mut high]: [[f32; 32]; 2], block: &[[u8; 4]; 32]) -> [[f32; 32]; 2] {
     for ((x, low), high) in block.iter().zip(&mut low).zip(&mut high) {
@@ -164,7 +164,7 @@ pub(super) fn worthwhile(layout: &Layout) -> bool {
     layout.run_len() >= LONG
 }
 
-/// Runs a node whose precision is `float32`: casts the bytes of `x` to those of `y`.
+/// Runs a node whose precision is `float32`: casts the bytes of `x` to the bytes of `y`.
 pub(super) fn run(
     direction: Direction,
     layout: &Layout,

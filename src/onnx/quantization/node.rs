@@ -42,7 +42,7 @@ impl Inputs {
         Ok(version)
     }
 
-    /// Refuses a zero point that has not this dtype, which is that of the quantised elements.
+    /// Refuses a zero point that has another dtype than `want`, the dtype of the quantised elements.
     pub(super) fn check_zero_point(&self, want: DType) -> Result<(), OnnxError> {
         match self.zero_point.filter(|have| *have != want) {
             Some(have) => Err(OnnxError::ZeroPointType { want, have }),
@@ -141,7 +141,7 @@ impl Node {
         Ok(layout)
     }
 
-    /// The zero points of a call. Those of `int32` and of 8-bit floats only name the dtype: they have to be 0.
+    /// The zero points of a call. Zero points of `int32` and of 8-bit floats only name the dtype and must be 0.
     fn zero_points<'a, R: Real>(
         &'a self,
         zero_point: Option<Tensor<'a>>,

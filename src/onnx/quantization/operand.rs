@@ -271,7 +271,7 @@ pub(super) fn chunks(n: usize) -> impl Iterator<Item = Range<usize>> {
     (0..n).step_by(CHUNK).map(move |start| start..n.min(start.saturating_add(CHUNK)))
 }
 
-/// The scales or the zero points of a tensor, of which some are decoded.
+/// The scales or the zero points of a tensor. Some of them are decoded.
 pub(super) struct Window<'a, R> {
     load: &'a Load,
     data: &'a [u8],

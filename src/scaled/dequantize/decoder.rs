@@ -31,8 +31,9 @@ struct Scratch {
     /// The blocks whose scales are here, and whether the loops are exact for all of those.
     of: Range<usize>,
     fit: bool,
-    /// The scales of blocks, and as often that of the tensor.
+    /// The scales of blocks.
     blocks: Buffer<f32>,
+    /// The tensor's scale, once for each block.
     globals: Buffer<f32>,
 }
 

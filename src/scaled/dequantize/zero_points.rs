@@ -15,8 +15,8 @@ use crate::options::CastOptions;
 use lanecast_kernels::{DType, Encoding};
 
 impl Resolved {
-    /// The values of all codes: `(code - zero) * scale`, rounded once. The zero points are those of a tensor in which the first block is
-    /// `first`.
+    /// The values of all codes: `(code - zero) * scale`, rounded once. The zero points belong to a tensor in which the first block
+    /// is `first`.
     pub(super) fn decode_with_zero_points(
         &self,
         of: Parts<'_>,

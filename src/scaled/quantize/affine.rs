@@ -24,8 +24,8 @@ fn nearest(x: f64) -> f64 {
     (x.clamp(-1e9, 1e9) + INTEGERS) - INTEGERS
 }
 
-/// `high - low`, with so many bits that every quotient by the number of codes is on the right side of the midpoints of scales, and a last one
-/// that says whether there were more.
+/// `high - low`, with enough bits that every quotient by the number of codes is on the right side of the midpoints of scales. The last bit
+/// says whether there were more.
 fn width(high: f32, low: f32) -> f64 {
     let (high, low) = (f64::from(high), -f64::from(low));
     let (large, small) = if high > low { (high, low) } else { (low, high) };
@@ -94,7 +94,7 @@ impl Resolved {
         Ok(done)
     }
 
-    /// Widens the ranges of blocks, the first of which is `first`, by elements.
+    /// Widens the ranges of blocks, from block `first` on, by elements.
     pub(super) fn limits(
         &self,
         src: &[u8],
@@ -159,7 +159,7 @@ impl Resolved {
         Ok(())
     }
 
-    /// Casts elements. `made` has the scales and zero points of their blocks, the first of which is `first`.
+    /// Casts elements. `made` has the scales and zero points of their blocks, from block `first` on.
     pub(super) fn affine_codes(
         &self,
         src: &[u8],

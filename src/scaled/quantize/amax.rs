@@ -9,8 +9,8 @@ use super::super::{
 };
 use lanecast_kernels::{Encoding, Source};
 
-/// The largest magnitude of some elements. Those of parts [merge](Self::merge) to that of the whole, in any order, so that chunks, shards, or
-/// tensors that share a scale need not be in memory together:
+/// The largest magnitude of some elements. The magnitudes of parts [merge](Self::merge) to the magnitude of the whole, in any order, so that
+/// chunks, shards, or tensors that share a scale need not be in memory together:
 ///
 /// ```
 /// use lanecast::DType;

@@ -36,7 +36,7 @@ impl Done {
         }
     }
 
-    /// The report of a tensor whose scale is that of the rule.
+    /// The report of a tensor whose scale the rule computes.
     pub(super) fn report(&self, plan: &Resolved, rule: &Rule<'_>) -> Report {
         let squared_error = self.errors.as_ref().map(|sum| sum.value());
         Report { global: plan.has_global().then_some(rule.global), squared_error, ..self.report }

@@ -9,7 +9,7 @@ use lanecast_kernels::scaled::Word;
 pub(super) struct Buffer(pub(super) [Word; CHUNK]);
 
 impl Resolved {
-    /// The elements of a range as `float32`: those of the source, if they are that.
+    /// The elements of a range as `float32`. A `float32` source is used without a copy.
     pub(super) fn load<'x>(
         &self,
         src: &'x [u8],

@@ -80,7 +80,7 @@ impl Resolved {
         }
     }
 
-    /// Scales of `float8_e4m3fn` beside that of the tensor.
+    /// Scales of `float8_e4m3fn` beside the tensor's scale.
     fn blocks_of_tensor(
         &self,
         rule: &Rule<'_>,

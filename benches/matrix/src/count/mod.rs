@@ -13,7 +13,9 @@
 //! * `steps`: what the host does for a tier that no emulator has;
 //! * `baseline`: the counts on record;
 //! * `gate`: has a count grown?
+//! * `ab`: the counts of two versions as a comment on a pull request.
 
+pub mod ab;
 pub mod baseline;
 pub mod gate;
 pub mod guest;

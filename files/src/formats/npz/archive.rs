@@ -26,7 +26,7 @@ const MAX_MEMBERS: usize = 1 << 14;
 /// The most bytes that may be read to find and read the directory of an archive, which is held in memory.
 const LONGEST_DIRECTORY: u64 = 3 << 20;
 
-/// A file of which only `left` more bytes may be read.
+/// A file whose next `left` bytes may be read, and no more.
 #[derive(Debug)]
 pub(crate) struct Limited {
     pub(super) file: File,

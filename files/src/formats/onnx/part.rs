@@ -2,7 +2,7 @@
 
 use super::wire::Span;
 
-/// A message that is a graph or contains one, with those of its parts that may change, in file order.
+/// A message that is a graph or contains one, with the parts that may change, in file order.
 #[derive(Debug)]
 pub struct Message {
     /// Its field number.
