@@ -1,25 +1,25 @@
 //! [`compare`]: the values of two checkpoints, tensor by tensor.
 //!
-//! *Law.* Tensors are matched by their names in a plain checkpoint, whatever their layouts. Plain tensors are compared exactly. A weight with
-//! codes is decoded to the dtype of the other side, as [`dequantize`](crate::dequantize()) would write it, or to `float32` if the other side
-//! has codes, too.
+//! *Law.* Tensors are matched by their names in a plain checkpoint, whatever their layouts. A tensor that fuses or stacks weights is matched
+//! with these weights if the other side has them apart. Plain tensors are compared exactly. A weight with codes is decoded to the dtype of the
+//! other side, as [`dequantize`](crate::dequantize()) would write it, or to `float32` if the other side has codes, too.
 //!
-//! *Method.* A thread for each side decodes parts of a tensor and sends them through a bounded queue (`streams`); the caller's thread adds
-//! their differences up in `float64` (`measure`). Memory holds a few parts of each side.
+//! *Method.* `matching` pairs the tensors. A thread for each side decodes parts of a `pair` and sends them through a bounded queue
+//! (`streams`); the caller's thread adds their differences up in `float64` (`measure`). Memory holds a few parts of each side, and one matrix
+//! of a stack that is stored transposed.
 
+mod matching;
 mod measure;
+mod pair;
 mod streams;
 
-use lanecast::DType;
 use lanecast_files::{Error, Result};
 use serde::Serialize;
 
 use crate::{
-    checkpoint::{Checkpoint, Content, Tensor},
+    checkpoint::Checkpoint,
     write::{Callbacks, Step},
 };
-use measure::Measure;
-use streams::{Side, Streams};
 
 /// What [`compare`] found. `a` is measured against `b`, the reference.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -29,13 +29,14 @@ pub struct Comparison {
     pub layout_a: String,
     /// The layout of `b`.
     pub layout_b: String,
-    /// The tensors that both have in one shape, in the order of `a`.
+    /// The tensors that both have, in the order of `a`. Weights that one side fuses or stacks in one tensor are listed one by one.
     pub tensors: Vec<Difference>,
     /// The names of tensors that only `a` has.
     pub only_a: Vec<String>,
     /// The names of tensors that only `b` has.
     pub only_b: Vec<String>,
-    /// Tensors that are in both, and cannot be compared: their shapes differ, or only one of them is complex.
+    /// Tensors that are in both, and cannot be compared: their shapes differ, or only one of them is complex. A tensor that fuses or stacks
+    /// weights has its own name here.
     pub incomparable: Vec<Incomparable>,
 }
 
@@ -114,6 +115,11 @@ pub struct Ulps {
 
 /// Compares the values of two checkpoints. `a` is measured against `b`, the reference.
 ///
+/// Tensors with the same name are compared. These are, too, if one side has a tensor of several weights and the other has each weight alone:
+/// `qkv_proj`, `gate_up_proj` and `fused_qkv_a_proj` with their parts, and experts that are stacked in `experts.gate_up_proj` and
+/// `experts.down_proj` with those in `experts.N`. The `model_type` of the configuration says whether stacked matrices are transposed and
+/// whether their rows alternate. If it is unknown, the shapes decide, and square matrices are taken as they are.
+///
 /// A step of the callbacks names the file of `a`, and counts stored bytes that were read of both.
 ///
 /// ```no_run
@@ -129,39 +135,14 @@ pub struct Ulps {
 ///
 /// Those of [`Checkpoint::read`], which name the file and the tensor; [`Error::Cancelled`].
 pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> Result<Comparison> {
-    let mut out = Comparison {
-        layout_a: a.layout().to_owned(),
-        layout_b: b.layout().to_owned(),
-        tensors: Vec::new(),
-        only_a: Vec::new(),
-        only_b: b
-            .tensors()
-            .iter()
-            .map(|of| &of.name)
-            .filter(|name| a.find(name).is_none())
-            .cloned()
-            .collect(),
-        incomparable: Vec::new(),
-    };
-    let mut pairs = Vec::new();
-    for (tensor, content) in a.tensors().iter().zip(&a.contents) {
-        let Ok((other, of)) = b.content(&tensor.name) else {
-            out.only_a.push(tensor.name.clone());
-            continue;
-        };
-        let (left, right) = (Part { tensor, content }, Part { tensor: other, content: of });
-        match Pair::new(left, right) {
-            Some(pair) => pairs.push(pair),
-            None => {
-                let (name, a, b) = (tensor.name.clone(), left.with_shape(), right.with_shape());
-                out.incomparable.push(Incomparable { name, a, b });
-            }
-        }
-    }
-    let total = pairs.iter().map(Pair::bytes).sum();
+    let matching::Matched { pairs, only_a, only_b, incomparable } = matching::matched(a, b);
+    let (layout_a, layout_b) = (a.layout().to_owned(), b.layout().to_owned());
+    let mut out = Comparison { layout_a, layout_b, tensors: Vec::new(), only_a, only_b, incomparable };
+    let total = pairs.iter().map(|pair| pair.bytes()).sum();
     let mut done = 0;
     for pair in &pairs {
-        let file = &a.source.files[a.source.tensors[pair.a.content.id()].file].name;
+        let first = pair.a.first();
+        let file = &a.source.files[a.source.tensors[first.content.id()].file].name;
         let mut go_on = |values: u64| {
             if callbacks.cancelled.is_some_and(|cancelled| cancelled()) {
                 return Err(Error::Cancelled);
@@ -169,135 +150,14 @@ pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> 
             if let Some(progress) = &mut callbacks.progress {
                 let part = values as f64 / pair.values().max(1) as f64;
                 let done = done + (pair.bytes() as f64 * part) as u64;
-                let (file_done, file_total, is_check) = (done, total, false);
-                progress(Step {
-                    file,
-                    tensor: &pair.a.tensor.name,
-                    done,
-                    total,
-                    file_done,
-                    file_total,
-                    is_check,
-                });
+                let (tensor, file_done, file_total) = (&*first.tensor.name, done, total);
+                progress(Step { file, tensor, done, total, file_done, file_total, is_check: false });
             }
             Ok(())
         };
         go_on(0)?;
-        out.tensors.push(pair.measure(a, b, &mut go_on)?);
+        out.tensors.extend(pair.measure(a, b, &mut go_on)?);
         done += pair.bytes();
     }
     Ok(out)
-}
-
-/// A tensor of one side.
-#[derive(Clone, Copy)]
-struct Part<'a> {
-    tensor: &'a Tensor,
-    content: &'a Content,
-}
-
-impl Part<'_> {
-    fn described(&self) -> String {
-        self.tensor.dtype.map_or(self.tensor.layout, |dtype| dtype.name()).to_owned()
-    }
-
-    fn with_shape(&self) -> String {
-        format!("{} {:?}", self.described(), self.tensor.shape)
-    }
-
-    fn is_complex(&self) -> bool {
-        self.tensor.dtype.is_some_and(is_complex)
-    }
-
-    /// The dtype to decode to beside the other side.
-    fn decoded(&self, other: &Self) -> DType {
-        match (self.tensor.dtype, other.tensor.dtype) {
-            (Some(dtype), _) if is_complex(dtype) || other.is_complex() => DType::Complex128,
-            (Some(dtype), _) => dtype,
-            (None, Some(DType::Float64)) if matches!(self.content, Content::Coded(_)) => DType::Float64,
-            (None, Some(dtype @ (DType::Float16 | DType::BFloat16))) => dtype,
-            (None, _) => DType::Float32,
-        }
-    }
-}
-
-fn is_complex(dtype: DType) -> bool {
-    matches!(dtype, DType::Complex64 | DType::Complex128)
-}
-
-/// A tensor of both sides.
-struct Pair<'a> {
-    a: Part<'a>,
-    b: Part<'a>,
-    ulps: Option<DType>,
-}
-
-impl<'a> Pair<'a> {
-    /// The pair, if its tensors can be compared.
-    fn new(a: Part<'a>, b: Part<'a>) -> Option<Self> {
-        let codes = [a, b].iter().any(|part| part.tensor.dtype.is_none());
-        let fits = a.tensor.shape == b.tensor.shape && !(codes && (a.is_complex() || b.is_complex()));
-        fits.then(|| Self { a, b, ulps: coarser(a.tensor.dtype, b.tensor.dtype) })
-    }
-
-    /// The bytes that both sides store.
-    fn bytes(&self) -> u64 {
-        self.a.tensor.stored_bytes + self.b.tensor.stored_bytes
-    }
-
-    /// The number of values.
-    fn values(&self) -> u64 {
-        let parts = if self.a.is_complex() || self.b.is_complex() { 2 } else { 1 };
-        parts * self.a.tensor.elements() as u64
-    }
-
-    fn measure(
-        &self,
-        a: &Checkpoint,
-        b: &Checkpoint,
-        go_on: &mut dyn FnMut(u64) -> Result<()>,
-    ) -> Result<Difference> {
-        let mut measure = Measure::default();
-        let side = |checkpoint, part: &Part<'a>, other: &Part<'a>| {
-            Side::new(checkpoint, part.content, self.values() as usize, part.decoded(other), self.ulps)
-        };
-        let sides = [side(a, &self.a, &self.b)?, side(b, &self.b, &self.a)?];
-        Streams::run(&sides, &mut |left, right| {
-            measure.add(left, right);
-            go_on(measure.values())
-        })?;
-        let mut difference = measure.difference(self);
-        if let (Some(left), Some(right)) = (self.a.tensor.dtype, self.b.tensor.dtype)
-            && left == right
-            && matches!(left, DType::Int64 | DType::UInt64)
-        {
-            difference.different = self.different_integers(a, b)?;
-        }
-        Ok(difference)
-    }
-
-    /// The number of 64-bit integers that differ, of which `float64` cannot tell all apart. Both tensors are read whole.
-    fn different_integers(&self, a: &Checkpoint, b: &Checkpoint) -> Result<u64> {
-        let read = |checkpoint: &Checkpoint, part: &Part<'_>| {
-            checkpoint.source.read_all(&checkpoint.source.tensors[part.content.id()])
-        };
-        let (left, right) = (read(a, &self.a)?, read(b, &self.b)?);
-        let differ = left.chunks_exact(8).zip(right.chunks_exact(8)).filter(|(left, right)| left != right);
-        Ok(differ.count() as u64)
-    }
-}
-
-/// The float dtype in which distances are counted.
-fn coarser(a: Option<DType>, b: Option<DType>) -> Option<DType> {
-    let mantissa = |dtype: &DType| dtype.finfo().map(|info| info.mantissa_bits);
-    let real = |dtype: DType| match dtype {
-        DType::Complex64 => DType::Float32,
-        DType::Complex128 => DType::Float64,
-        real => real,
-    };
-    match (a.map(real), b.map(real)) {
-        (None, None) => Some(DType::BFloat16),
-        (Some(one), None) | (None, Some(one)) => mantissa(&one).map(|_| one),
-        (Some(a), Some(b)) => Some(if mantissa(&a)? <= mantissa(&b)? { a } else { b }),
-    }
 }

@@ -10,6 +10,13 @@ fn is_quantization(key: &str, value: &str) -> bool {
         || key == "quantization" && value.starts_with('{')
 }
 
+/// The `model_type` of a configuration, or of its text model.
+pub(crate) fn model_type(config: &Value) -> Option<&str> {
+    let of = |config: &'_ Value| config.get("model_type").is_some();
+    let place = if of(config) { config } else { config.get("text_config")? };
+    place.get("model_type")?.as_str()
+}
+
 /// The text of a configuration, which is valid JSON, without quantization and with this dtype.
 pub(crate) fn plain(text: &str, dtype: &str) -> String {
     with(text, dtype, is_quantization)

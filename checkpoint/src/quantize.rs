@@ -28,7 +28,7 @@ use lanecast::{Bytes, DType, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
 use serde::Serialize;
 
-pub(crate) use names::{fused, set_of};
+pub(crate) use names::{FUSED, Stacked, fused, set_of, stack, stacked};
 pub use {layout::QuantLayout, scheme::QuantScheme};
 
 use crate::{

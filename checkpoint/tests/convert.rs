@@ -191,7 +191,10 @@ fn quantized_checkpoints_are_refused_by_layout() {
             Err(error) => error,
         };
         let text = error.to_string();
-        assert!(matches!(error, Error::Request(_)) && text.contains("lanecast dequantize"), "{name}: {text}");
+        assert!(
+            matches!(error, Error::Unsupported(_)) && text.contains("lanecast dequantize"),
+            "{name}: {text}"
+        );
         assert!(layout == "GGUF" || text.contains(&layout), "{name}: {text}");
         assert_eq!(names(folder.path()), [""; 0], "{name}");
         // On request the codes are cast as they are, and the configuration still says what they are.

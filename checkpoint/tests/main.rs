@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod convert;
 mod dequantize;
+mod fused;
 mod gguf;
 mod golden;
 mod hostile;

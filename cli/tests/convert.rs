@@ -124,7 +124,9 @@ fn failures_are_one_line_and_leave_nothing() {
     fs::create_dir(folder.at("fp8")).expect("a folder");
     folder.write("fp8/config.json", config.as_bytes());
     folder.write("fp8/model.safetensors", &safetensors(header, &[0x38, 0x38, 0x38, 0x38, 0, 0, 0x80, 0x3F]));
-    let line = bad(&folder.run(&["convert", "fp8", "dst", "--to", "bf16"]), &[2]);
+    // As a cast of the file alone.
+    bad(&folder.run(&["cast", "fp8/model.safetensors", "cast.safetensors", "--to", "bf16"]), &[5]);
+    let line = bad(&folder.run(&["convert", "fp8", "dst", "--to", "bf16"]), &[5]);
     let parts = ["a.weight", "block fp8", "`lanecast dequantize`", "--allow-quantized"];
     assert!(parts.iter().all(|part| line.contains(part)), "{line}");
     assert_eq!(folder.names(), ["fp8", "src"]);

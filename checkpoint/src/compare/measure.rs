@@ -1,6 +1,6 @@
 //! The errors of a tensor, added up part by part.
 
-use super::{Difference, Pair, Ulps, streams::Values};
+use super::{Difference, Ulps, pair::Piece, streams::Values};
 
 /// Sums over the values so far.
 #[derive(Default)]
@@ -92,7 +92,7 @@ impl Measure {
     }
 
     /// The result.
-    pub(super) fn difference(self, of: &Pair<'_>) -> Difference {
+    pub(super) fn difference(self, of: &Piece) -> Difference {
         let Sums { error, error_squared, a_squared, b_squared, product } = self.sums;
         let relative = if error_squared == 0.0 { 0.0 } else { (error_squared / b_squared).sqrt() };
         let norms = a_squared.sqrt() * b_squared.sqrt();
@@ -104,10 +104,10 @@ impl Measure {
             histogram: self.ulps.histogram,
         });
         Difference {
-            name: of.a.tensor.name.clone(),
-            shape: of.a.tensor.shape.clone(),
-            a: of.a.described(),
-            b: of.b.described(),
+            name: of.name.clone(),
+            shape: of.shape.clone(),
+            a: of.a.clone(),
+            b: of.b.clone(),
             values: self.values,
             different: self.different,
             not_finite: self.not_finite,

@@ -1,4 +1,4 @@
-//! Two tensors, decoded side by side: a thread for each decodes parts, and the caller takes as many values of both.
+//! Two chains of tensors, decoded side by side: a thread for each decodes parts, and the caller takes as many values of both.
 
 use std::{
     sync::mpsc::{Receiver, SyncSender, sync_channel},
@@ -8,8 +8,11 @@ use std::{
 use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Storage};
 use lanecast_files::{Error, Result};
 
-use crate::checkpoint::{Checkpoint, Content, little};
+use super::pair::Chain;
+use crate::checkpoint::{Checkpoint, little};
 
+/// Elements of a part of a permuted matrix.
+const PERMUTED: usize = 1 << 18;
 /// Parts that wait in a queue.
 const WAITING: usize = 1;
 
@@ -26,41 +29,67 @@ type Take<'t> = dyn FnMut(Values<'_>, Values<'_>) -> Result<()> + 't;
 /// How one side is decoded.
 pub(super) struct Side<'a> {
     checkpoint: &'a Checkpoint,
-    content: &'a Content,
+    chain: &'a Chain<'a>,
     to: DType,
-    /// Values of the tensor: real numbers.
-    values: usize,
+    /// Values of an element: real numbers.
+    per_element: usize,
     floats: CastPlan,
     keys: Option<Keys>,
 }
 
 impl<'a> Side<'a> {
-    /// Decodes a tensor of so many values to `to`, and counts places in `ulps`.
+    /// Decodes tensors to `to`, and counts places in `ulps`.
     pub(super) fn new(
         checkpoint: &'a Checkpoint,
-        content: &'a Content,
-        values: usize,
+        chain: &'a Chain<'a>,
+        per_element: u64,
         to: DType,
         ulps: Option<DType>,
     ) -> Result<Self> {
         let real = if to == DType::Complex128 { DType::Float64 } else { to };
         let floats = CastPlan::new(little(real), DType::Float64, &CastOptions::RUST)?;
         let keys = ulps.map(|dtype| Keys::new(real, dtype)).transpose()?;
-        Ok(Self { checkpoint, content, to, values, floats, keys })
+        Ok(Self { checkpoint, chain, to, per_element: per_element as usize, floats, keys })
     }
 
-    /// Sends all parts. Ends early if nobody receives them.
+    /// Sends all parts, each with elements of one tensor. Ends early if nobody receives them.
     fn send(&self, to: &SyncSender<Part>) -> Result<()> {
-        let (mut left, bits) = (self.values, self.floats.source().bits_per_element() as usize);
-        self.checkpoint.decode_content(self.content, self.to, false, &mut |bytes| {
-            // The last byte may have room for more elements than there are.
-            let n = left.min(8 * bytes.len() / bits);
-            left -= n;
-            let mut values = vec![0.0; n];
-            self.floats.run(Bytes::new(bytes, n), &mut values[..])?;
-            let keys = self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.of(bytes, n))?;
-            to.send(Part { values, keys }).map_err(|_| Error::Cancelled)
-        })
+        let bits = self.floats.source().bits_per_element() as usize;
+        for part in &self.chain.parts {
+            let mut left = self.per_element * part.tensor.elements();
+            let mut send = |bytes: &[u8]| {
+                // The last byte may have room for more elements than there are.
+                let n = left.min(8 * bytes.len() / bits);
+                left -= n;
+                let mut values = vec![0.0; n];
+                self.floats.run(Bytes::new(bytes, n), &mut values[..])?;
+                let keys = self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.of(bytes, n))?;
+                to.send(Part { values, keys }).map_err(|_| Error::Cancelled)
+            };
+            let decode = |sink: &mut dyn FnMut(&[u8]) -> Result<()>| {
+                self.checkpoint.decode_content(part.content, self.to, false, sink)
+            };
+            let Some(order) = self.chain.order else {
+                decode(&mut send)?;
+                continue;
+            };
+            // Whole matrices are gathered and permuted.
+            let (size, mut matrix) = (bits / 8, Vec::new());
+            let bytes = size * order.len();
+            decode(&mut |mut more| {
+                while !more.is_empty() {
+                    let (now, later) = more.split_at(more.len().min(bytes - matrix.len()));
+                    matrix.extend_from_slice(now);
+                    more = later;
+                    if matrix.len() == bytes {
+                        order.permute(&matrix, size).chunks(size * PERMUTED).try_for_each(&mut send)?;
+                        matrix.clear();
+                    }
+                }
+                Ok(())
+            })?;
+        }
+        Ok(())
     }
 }
 

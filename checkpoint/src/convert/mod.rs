@@ -16,13 +16,13 @@ mod verify;
 use std::path::Path;
 
 use lanecast::{DType, Kind};
-use lanecast_files::{Detail, Error, Remedy, Result, formats::Declared};
+use lanecast_files::{Error, Result, formats::Declared};
 use serde::Serialize;
 
 use crate::{
     checkpoint::{Checkpoint, Content},
     config,
-    error::request,
+    error::{refused, request},
     faults::Faults,
     source::Source,
     write::{
@@ -131,10 +131,9 @@ pub struct ConvertReport {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::open`]; [`Error::Request`] if the checkpoint is quantized, a glob is malformed or matches nothing, one folder is in
-/// the other, another process works on the output, or the source or the options are not those of the run that is resumed;
-/// [`Error::Unsupported`] if the output cannot hold a dtype; [`Error::Exists`] if `dst` or an unfinished run is in the way;
-/// [`Error::Cancelled`].
+/// Those of [`Checkpoint::open`]; [`Error::Unsupported`] if the checkpoint is quantized, or the output cannot hold a dtype; [`Error::Request`]
+/// if a glob is malformed or matches nothing, one folder is in the other, another process works on the output, or the source or the options
+/// are not those of the run that is resumed; [`Error::Exists`] if `dst` or an unfinished run is in the way; [`Error::Cancelled`].
 pub fn convert(
     src: &Path,
     dst: &Path,
@@ -240,7 +239,7 @@ fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
     );
     let remedy =
         "`lanecast dequantize` decodes it; allow_quantized (--allow-quantized) casts the codes all the same";
-    Err(Error::Request(Detail { what, remedy: Remedy::Text(remedy.to_owned()), ..Detail::default() }))
+    Err(refused(what, remedy))
 }
 
 /// The tensors of the output.

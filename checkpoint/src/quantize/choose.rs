@@ -8,6 +8,7 @@ use lanecast_files::{Error, Result, Selection};
 use super::{QuantizeOptions, Weight, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
+    config::model_type,
     error::{At, request},
 };
 
@@ -67,18 +68,13 @@ pub(super) fn choose(
 ) -> Result<Chosen> {
     let map = options.map.iter().map(|(glob, scheme)| Ok((Pattern::new(glob)?, *scheme)));
     let config = checkpoint.source.config.as_ref().map(|config| &config.value);
-    let model_type = config.and_then(|config| {
-        let of = |config: &'_ serde_json::Value| config.get("model_type").is_some();
-        let place = if of(config) { config } else { config.get("text_config")? };
-        place.get("model_type")?.as_str()
-    });
     let mut chooser = Chooser {
         checkpoint,
         options,
         layout,
         map: map.collect::<Result<_>>()?,
         ignore: options.ignore.iter().map(|glob| Pattern::new(glob)).collect::<Result<_>>()?,
-        model_type: model_type.unwrap_or_default(),
+        model_type: config.and_then(model_type).unwrap_or_default(),
         again,
         chosen: Chosen::default(),
         odd: Vec::new(),

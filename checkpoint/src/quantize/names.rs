@@ -49,10 +49,11 @@ pub(crate) struct Fused {
     /// The last parts of their names.
     pub(crate) parts: &'static [&'static str],
     /// What vLLM calls the whole.
-    pub(super) alias: Option<&'static str>,
+    pub(crate) alias: Option<&'static str>,
 }
 
-const FUSED: &[Fused] = &[
+/// The sets of modules that runtimes compute as one.
+pub(crate) const FUSED: &[Fused] = &[
     Fused { parts: &["q_proj", "k_proj", "v_proj"], alias: Some("qkv_proj") },
     Fused { parts: &["gate_proj", "up_proj"], alias: Some("gate_up_proj") },
     Fused { parts: &["w1", "w3"], alias: None },
@@ -77,11 +78,11 @@ pub(crate) fn set_of(module: &str) -> String {
 
 /// How a model stacks the matrices of its experts in a tensor of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Stacked {
+pub(crate) struct Stacked {
     /// Whether the tensors are `[experts, inputs, outputs]`, so that each matrix is the transpose of a weight.
-    pub(super) transposed: bool,
+    pub(crate) transposed: bool,
     /// Whether the rows of gate and up alternate in `gate_up_proj`, instead of following each other.
-    pub(super) interleaved: bool,
+    pub(crate) interleaved: bool,
 }
 
 /// The models that stack experts, by `model_type`.
@@ -96,12 +97,12 @@ const STACKED: &[(&str, Stacked)] = &[
 ];
 
 /// How a model of this type stacks experts, if that is known.
-pub(super) fn stacked(model_type: &str) -> Option<Stacked> {
+pub(crate) fn stacked(model_type: &str) -> Option<Stacked> {
     STACKED.iter().find(|(name, _)| *name == model_type).map(|(_, stacked)| *stacked)
 }
 
 /// The prefix of the experts and the last part of the name, if a tensor of three axes stacks experts: `a.experts` and `down_proj`.
-pub(super) fn stack(tensor: &str) -> Option<(&str, &str)> {
+pub(crate) fn stack(tensor: &str) -> Option<(&str, &str)> {
     let (experts, last) = tensor.strip_suffix(".weight").unwrap_or(tensor).rsplit_once('.')?;
     let known = ["gate_up_proj", "down_proj"].contains(&last);
     (known && experts.rsplit('.').next() == Some("experts")).then_some((experts, last))

@@ -178,8 +178,13 @@ warning), file, tensor, what and remedy.";
 /// The notes of `diff`.
 pub const DIFF_NOTES: &str = "\
 Tensors are matched by their names in a plain checkpoint, whatever the layouts of A
-and B. Plain tensors are compared exactly. A weight with codes is decoded to the
-dtype of the other side, or to float32 if the other side has codes, too.
+and B. Weights that only one side fuses (qkv_proj, gate_up_proj, fused_qkv_a_proj)
+or stacks (experts.gate_up_proj, experts.down_proj) are matched with the single
+weights of the other side, and listed one by one. The model_type in config.json says
+whether stacked matrices are transposed; if it is unknown, their shapes do.
+
+Plain tensors are compared exactly. A weight with codes is decoded to the dtype of
+the other side, or to float32 if the other side has codes, too.
 
 An error is the value in A less that in B, the reference:
 
