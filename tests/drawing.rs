@@ -35,7 +35,7 @@ const PURPOSES: [&str; ROOMS.len()] = [
 const ROW: usize = 34;
 const WIDTH: usize = 860;
 /// Where the arcs begin.
-const EDGE: usize = 590;
+const EDGE: usize = 680;
 
 /// The dependencies of a crate that are crates of this project.
 fn uses(folder: &str) -> Vec<&'static str> {
@@ -92,8 +92,8 @@ fn draw() -> String {
             out,
             "<rect class=\"{class}\" x=\"10\" y=\"{y}\" width=\"{}\" height=\"{}\" rx=\"5\"/>\n\
              <text class=\"name\" x=\"20\" y=\"{text}\">{name}</text>\n\
-             <text class=\"folder\" x=\"150\" y=\"{text}\">{folder}</text>\n\
-             <text x=\"275\" y=\"{text}\">{purpose}</text>",
+             <text class=\"folder\" x=\"180\" y=\"{text}\">{folder}</text>\n\
+             <text x=\"320\" y=\"{text}\">{purpose}</text>",
             EDGE - 10,
             ROW - 6
         )
