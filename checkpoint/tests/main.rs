@@ -7,6 +7,7 @@ mod compare;
 mod convert;
 mod dequantize;
 mod gguf;
+mod gguf_files;
 mod golden;
 mod hostile;
 mod layouts;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
-use super::{QuantizeOptions, Weight, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
+use super::{QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
     error::{At, request},
@@ -120,6 +120,9 @@ impl Chooser<'_> {
             ));
         }
         let scheme = explicit.unwrap_or(self.options.scheme);
+        if self.layout.is_gguf() {
+            return self.add_blocks(index, tensor, scheme, explicit.is_some());
+        }
         let is_stack = tensor.shape.len() == 3
             && (names::stack(&tensor.name).is_some() || tensor.name.split('.').any(|part| part == "experts"));
         if is_stack && !names::stays(&tensor.name) {
@@ -153,6 +156,36 @@ impl Chooser<'_> {
         }
         let matrix = Matrix::whole(index, *rows, *cols);
         self.push(module.to_owned(), scheme, matrix);
+        Ok(true)
+    }
+
+    /// Adds a weight of a GGUF file.
+    fn add_blocks(
+        &mut self,
+        index: usize,
+        tensor: &Tensor,
+        scheme: QuantScheme,
+        explicit: bool,
+    ) -> Result<bool> {
+        let stored = &self.checkpoint.source.tensors[self.checkpoint.contents[index].id()];
+        let ([leading @ .., rows, cols], Some(format)) = (&tensor.shape[..], gguf::format(scheme)) else {
+            return Ok(false);
+        };
+        if !explicit && crate::gguf::stays(stored) || tensor.elements() == 0 {
+            return Ok(false);
+        }
+        let block = format.block_elements();
+        if !cols.is_multiple_of(block) {
+            if explicit {
+                let what = format!("{scheme} needs a multiple of {block} columns, and the weight has {cols}");
+                return Err(self.place(index, request(what)));
+            }
+            self.odd.push(tensor.name.clone());
+            return Ok(false);
+        }
+        let whole = Matrix::whole(index, *rows, *cols);
+        let matrix = Matrix { batches: 0..leading.iter().product(), ..whole };
+        self.push(tensor.name.clone(), scheme, matrix);
         Ok(true)
     }
 
