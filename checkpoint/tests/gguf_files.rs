@@ -11,8 +11,8 @@ use lanecast::{
     half::{bf16, f16},
 };
 use lanecast_checkpoint::{
-    Callbacks, Checkpoint, ConvertOptions, Error, Options, QuantLayout, QuantScheme, QuantizeOptions,
-    QuantizeReport, convert, dequantize, quantize, requantize,
+    Callbacks, Checkpoint, ConvertOptions, Error, Kind, Loader, Options, QuantLayout, QuantScheme,
+    QuantizeOptions, QuantizeReport, check, convert, dequantize, quantize, requantize,
 };
 
 /// A tensor: axes from the fastest, the number of its type, bytes.
@@ -344,6 +344,42 @@ fn split_models_become_one_file() {
     let whole = folder.path().join("whole.gguf");
     run(&source(folder.path(), 64), &whole, &options(QuantScheme::Q8_0)).expect("a report");
     assert_eq!(fs::read(dst).expect("a file"), fs::read(whole).expect("a file"));
+}
+
+/// Loaders other than llama.cpp read some architectures, blocks and single files.
+#[test]
+fn loaders_have_limits_of_their_own() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, architecture: &str, number: u32, size: usize, parts: u32| {
+        let path = folder.path().join(name);
+        let pairs = [
+            pair("general.architecture", 8, &text(architecture)),
+            pair("split.count", 4, &parts.to_le_bytes()),
+        ];
+        fs::write(&path, file(&pairs, 32, &[(name, (vec![32, 1], number, vec![0; size]))])).expect("a file");
+        path
+    };
+    let found = |path: &Path, loader| -> Vec<String> {
+        let all = check(path, Some(loader)).expect("a result").findings;
+        all.into_iter().filter(|of| of.kind == Kind::Loader).map(|of| of.what).collect()
+    };
+    use Loader::{LlamaCpp, Mlx, Sglang, Transformers, Vllm};
+    let old = write("llama.gguf", "llama", 39, 17, 1);
+    assert_eq!([Transformers, LlamaCpp].map(|loader| found(&old, loader).len()), [0, 0]);
+    assert!(found(&old, Sglang)[0].contains("only Q4_0"));
+    assert!([Mlx, Vllm].iter().all(|loader| found(&old, *loader)[0].contains("does not read")));
+    let new = write("qwen.gguf", "qwen35", 39, 17, 1);
+    assert!(found(&new, Transformers)[0].contains("of this architecture"));
+    let new = write("qwen8.gguf", "qwen35", 8, 34, 1);
+    assert_eq!([Transformers, Sglang].map(|loader| found(&new, loader).len()), [0, 0]);
+    let other = write("other.gguf", "unheard-of", 8, 34, 1);
+    assert!(found(&other, Transformers)[0].contains("architecture"));
+    let split = write("m-00001-of-00002.gguf", "llama", 8, 34, 2);
+    write("m-00002-of-00002.gguf", "llama", 8, 34, 2);
+    for loader in [Transformers, Sglang] {
+        let of = found(&split, loader);
+        assert!(of.len() == 1 && of[0].contains("split") && of[0].contains("one more weight"), "{of:?}");
+    }
 }
 
 #[test]

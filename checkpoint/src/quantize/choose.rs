@@ -282,11 +282,14 @@ impl Chooser<'_> {
             return Err(request(what).at_path(&checkpoint.source.folder));
         }
         if let Some(first) = odd.first() {
-            let others =
-                if odd.len() > 1 { format!(", and {} others", odd.len() - 1) } else { String::new() };
-            chosen
-                .warnings
-                .push(format!("\"{first}\"{others} stay as they are: no block divides their columns"));
+            let what = match odd.len() {
+                1 => format!("\"{first}\" stays as it is: no block divides its columns"),
+                n => format!(
+                    "\"{first}\" and {} other weights stay as they are: no block divides their columns",
+                    n - 1
+                ),
+            };
+            chosen.warnings.push(what);
         }
         let schemes: BTreeMap<&str, QuantScheme> =
             chosen.weights.iter().map(|weight| (weight.module.as_str(), weight.scheme)).collect();
