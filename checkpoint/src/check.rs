@@ -8,6 +8,7 @@
 
 mod declared;
 mod fused;
+mod gguf;
 mod loaders;
 mod scales;
 mod skipped;

@@ -17,10 +17,12 @@ use crate::{
     checkpoint::{Checkpoint, Content, FP8, Tensor},
     config,
     error::request,
+    gguf,
     layouts::COMFY_METADATA,
+    source::Elements,
     write::{
         Callbacks, Cut, NewTensor, Notes, Plan, Written, becomes_file, check_apart, copied_files,
-        gguf_metadata, name_shards,
+        gguf_metadata, name_shards, names_gguf,
     },
 };
 
@@ -74,8 +76,9 @@ pub struct Report {
 ///
 /// Weights get the dtype `to`, and so do 8-bit floats without scales. All other tensors keep theirs. Shards keep their names; companions of
 /// the weights are dropped, and so is the description of the quantization in `config.json`, whose dtype becomes `to`. All files that are no
-/// weights are copied. A single `.safetensors` file may become a file: `dst` then has this extension. The tensors of a GGUF file keep its
-/// names, and its metadata goes to `gguf_metadata.json`: the folder is no model that transformers loads.
+/// weights are copied. A single `.safetensors` file may become a file: `dst` then has this extension. A GGUF model may become a `.gguf` file
+/// with the same names and metadata. Otherwise its tensors keep their names, and the metadata goes to `gguf_metadata.json`: the folder is no
+/// model that transformers loads.
 ///
 /// ```no_run
 /// use lanecast::DType;
@@ -107,7 +110,8 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         warnings: checkpoint.warnings().to_vec(),
         ..Report::default()
     };
-    if checkpoint.source.gguf.is_some() {
+    let to_gguf = names_gguf(dst);
+    if checkpoint.source.gguf.is_some() && !to_gguf {
         let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
         report.warnings.push(what.to_owned());
     }
@@ -117,7 +121,13 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
     }
     let source = &checkpoint.source;
     let metadata = |file: usize| plain_metadata(&source.files[file].metadata);
-    let shards = name_shards(source, tensors, Cut::Keep, metadata);
+    let shards = if to_gguf {
+        let file_type = gguf::file_type(&Elements::Plain(options.to))?;
+        let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
+        vec![gguf::shard(source, tensors, dst, file_type, elements)?]
+    } else {
+        name_shards(source, tensors, Cut::Keep, metadata)
+    };
     let is_file = becomes_file(source, shards.len(), dst)?;
     let config = source.config.as_ref().filter(|_| source.is_folder);
     let config = config.map(|config| ("config.json", config::plain(&config.text, options.to.name())));

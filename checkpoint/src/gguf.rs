@@ -1,4 +1,7 @@
-//! The header of a GGUF file: metadata, and where the tensors are.
+//! The header of a GGUF file: metadata, and where the tensors are. `write` makes one.
+
+mod names;
+mod write;
 
 use std::{
     fs::File,
@@ -13,6 +16,11 @@ use serde_json::{Map, Value};
 use crate::{
     error::{invalid, unsupported},
     source::{Elements, Stored, Via},
+};
+
+pub(crate) use self::{
+    names::stays,
+    write::{file_type, shard},
 };
 
 /// The first bytes of a file.
@@ -51,15 +59,27 @@ const DEEPEST: usize = 4;
 /// The most axes of a tensor.
 const MOST_AXES: u32 = 8;
 
+/// The metadata of a file.
+#[derive(Clone, Debug)]
+pub(crate) struct Metadata {
+    /// The values by their keys.
+    pub(crate) values: Map<String, Value>,
+    /// The keys in the order of the file, and the bytes of their values, each after the number of its type.
+    pairs: Vec<(String, Vec<u8>)>,
+    /// What the places of tensors are multiples of.
+    alignment: u64,
+}
+
 /// The header of a file.
 pub(crate) struct Header {
-    pub(crate) metadata: Map<String, Value>,
+    pub(crate) metadata: Metadata,
     pub(crate) tensors: Vec<Stored>,
 }
 
 /// The files of a model, of which `path` is one: itself, or all parts of a split model (`-00001-of-00003.gguf`).
 pub(crate) fn parts(path: &Path) -> Result<Vec<PathBuf>> {
-    let count = read(path).map_err(|e| e.in_path(path))?.metadata.get("split.count").and_then(Value::as_u64);
+    let metadata = read(path).map_err(|e| e.in_path(path))?.metadata.values;
+    let count = metadata.get("split.count").and_then(Value::as_u64);
     let count = count.unwrap_or(0);
     // A number of 16 bits.
     if count > u64::from(u16::MAX) {
@@ -86,26 +106,31 @@ pub(crate) fn parts(path: &Path) -> Result<Vec<PathBuf>> {
 pub(crate) fn read(path: &Path) -> Result<Header> {
     let file = File::open(path).map_err(|e| Error::system("cannot open", &e))?;
     let length = file.metadata().map_err(|e| Error::system("cannot open", &e))?.len();
-    let mut from = Reader { file: BufReader::new(file), length };
+    let mut from = Reader { file: BufReader::new(file), length, seen: Vec::new() };
     let magic = from.bytes(4)?;
     let version = from.u32()?;
     if magic != MAGIC || !(2..=3).contains(&version) {
         return Err(unsupported(format!("version {version} of GGUF is not read; 2 and 3 are")));
     }
     let (count, pairs) = (from.u64()?, from.u64()?);
-    let mut metadata = Map::new();
+    let mut metadata = Metadata { values: Map::new(), pairs: Vec::new(), alignment: 32 };
     for _ in 0..pairs {
-        let (key, kind) = (from.text()?, from.u32()?);
+        let key = from.text()?;
+        from.seen.clear();
+        let kind = from.u32()?;
         let value = from.value(kind, 0)?;
-        metadata.insert(key, value);
+        metadata.pairs.push((key.clone(), std::mem::take(&mut from.seen)));
+        metadata.values.insert(key, value);
     }
     let mut tensors = Vec::new();
     for _ in 0..count {
+        from.seen.clear();
         tensors.push(from.tensor()?);
     }
-    let alignment = metadata.get("general.alignment").and_then(Value::as_u64).unwrap_or(32);
+    let alignment = metadata.values.get("general.alignment").and_then(Value::as_u64);
+    metadata.alignment = alignment.unwrap_or(metadata.alignment).max(1);
     let position = from.file.stream_position().map_err(|e| Error::reading(&e))?;
-    let start = position.checked_next_multiple_of(alignment.max(1)).unwrap_or(u64::MAX);
+    let start = position.checked_next_multiple_of(metadata.alignment).unwrap_or(u64::MAX);
     for tensor in &mut tensors {
         let end = start.checked_add(tensor.start).and_then(|start| start.checked_add(tensor.bytes as u64));
         if end.is_none_or(|end| end > length) {
@@ -120,6 +145,8 @@ pub(crate) fn read(path: &Path) -> Result<Header> {
 struct Reader {
     file: BufReader<File>,
     length: u64,
+    /// The bytes that were read since it was emptied.
+    seen: Vec<u8>,
 }
 
 impl Reader {
@@ -130,12 +157,14 @@ impl Reader {
             .take(n.min(self.length))
             .read_to_end(&mut bytes)
             .map_err(|e| Error::reading(&e))?;
+        self.seen.extend_from_slice(&bytes);
         if read as u64 == n { Ok(bytes) } else { Err(invalid("the header ends early")) }
     }
 
     fn number<const N: usize>(&mut self) -> Result<[u8; N]> {
         let mut bytes = [0; N];
         self.file.read_exact(&mut bytes).map_err(|e| Error::reading(&e))?;
+        self.seen.extend_from_slice(&bytes);
         Ok(bytes)
     }
 

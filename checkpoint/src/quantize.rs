@@ -13,6 +13,7 @@ mod choose;
 mod comfy;
 mod compressed;
 mod deepseek;
+mod gguf;
 mod gpt_oss;
 mod layout;
 mod matrix;
@@ -24,7 +25,7 @@ mod table;
 
 use std::{collections::HashMap, path::Path, sync::Arc};
 
-use lanecast::{Bytes, DType, scaled::Amax};
+use lanecast::{Bytes, DType, gguf::BlockFormat, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
 use serde::Serialize;
 
@@ -36,8 +37,10 @@ use crate::{
     config,
     dequantize::{REPLACED, plain_metadata},
     error::{invalid, lost, request, unsupported},
+    source::Elements,
     write::{
-        Callbacks, Cut, NewTensor, Notes, Plan, becomes_file, check_apart, copied_files, name_shards, pretty,
+        Callbacks, Cut, NewTensor, Notes, Plan, Shard, becomes_file, check_apart, copied_files, name_shards,
+        names_gguf, pretty,
     },
 };
 use choose::{Chosen, choose};
@@ -116,7 +119,8 @@ struct Weight {
 /// pattern of [`map`](QuantizeOptions::map) names them; so do weights whose columns no whole block divides. Codes are rounded to the nearest
 /// for the stored scale; nothing is calibrated. Weights that a runtime fuses share the scale of the tensor.
 ///
-/// `src` is a folder and becomes a folder; for [`QuantLayout::Comfy`] it may be a `.safetensors` file and become one. Shards keep their names, and
+/// `src` is a folder and becomes a folder; for [`QuantLayout::Comfy`] it may be a `.safetensors` file and become one. For
+/// [`QuantLayout::Gguf`] both are `.gguf` files: names and metadata are kept, and so are the types of what `llama-quantize` leaves out. Shards keep their names, and
 /// all files that are no weights are copied. Memory holds a band of rows, or one matrix of a tensor of stacked experts that is stored
 /// transposed. Weights are read twice, for scales and for codes.
 ///
@@ -141,8 +145,9 @@ pub fn quantize(
     callbacks: Callbacks<'_>,
 ) -> Result<QuantizeReport> {
     options.layout.check(options)?;
-    let checkpoint = open(src)?;
-    if checkpoint.layout() != "plain" {
+    let checkpoint = open(src, options.layout)?;
+    let mut contents = checkpoint.contents.iter();
+    if contents.any(|content| !matches!(content, Content::Plain(_))) {
         let what = format!(
             "the checkpoint is quantized (layout {}); dequantize it first, or requantize it without loss",
             checkpoint.layout()
@@ -175,18 +180,25 @@ pub fn requantize(
             format!("{scheme} has no scales that are powers of two, which keep every digit, as {have} have");
         return Err(request(what));
     }
-    let checkpoint = open(src)?;
+    let checkpoint = open(src, options.layout)?;
     if checkpoint.layout() == "plain" {
         return Err(request("the checkpoint has no quantized weights; quantize it").at_path(src));
     }
     run(&checkpoint, dst, options, callbacks, true)
 }
 
-fn open(src: &Path) -> Result<Checkpoint> {
+fn open(src: &Path, layout: QuantLayout) -> Result<Checkpoint> {
     let checkpoint = Checkpoint::open(src)?;
-    match checkpoint.source.gguf.is_some() {
-        true => Err(unsupported("GGUF names tensors as no loader of the layouts does").at_path(src)),
-        false => Ok(checkpoint),
+    match (checkpoint.source.gguf.is_some(), layout == QuantLayout::Gguf) {
+        (true, false) => {
+            let what = "GGUF names tensors as no loader of the layout does; the layout gguf keeps the names";
+            Err(unsupported(what).at_path(src))
+        }
+        (false, true) => {
+            let what = "the layout gguf quantizes a .gguf file only: the names and the metadata of other checkpoints are not those of GGUF";
+            Err(request(what).at_path(src))
+        }
+        _ => Ok(checkpoint),
     }
 }
 
@@ -202,7 +214,13 @@ fn run(
     if is_comfy && source.files.len() != 1 {
         return Err(request("ComfyUI loads one file, and the checkpoint has several").at_path(&source.folder));
     }
-    if !is_comfy && !source.is_folder {
+    let is_gguf = options.layout == QuantLayout::Gguf;
+    if is_gguf != names_gguf(dst) {
+        let what =
+            format!("the layout gguf is written to a .gguf file, and the layout is {}", options.layout);
+        return Err(request(what).at_path(dst));
+    }
+    if !is_comfy && !is_gguf && !source.is_folder {
         let what = format!(
             "the layout {} is described in config.json; give the folder of the model",
             options.layout
@@ -246,7 +264,11 @@ fn run(
         metadata.extend(layout.metadata(&chosen.weights));
         metadata
     };
-    let shards = name_shards(source, tensors(checkpoint, &chosen, layout, options), Cut::Keep, metadata);
+    let new = tensors(checkpoint, &chosen, layout, options);
+    let shards = match gguf::format(options.scheme).filter(|_| is_gguf) {
+        Some(format) => vec![gguf_shard(checkpoint, &chosen, new, dst, format)?],
+        None => name_shards(source, new, Cut::Keep, metadata),
+    };
     let index = source.index.as_ref().map(|index| &index.value);
     let copied = if is_file { Vec::new() } else { copied_files(source, REPLACED)? };
     let plan = Plan { shards, copied, texts, index };
@@ -260,6 +282,27 @@ fn run(
     (report.bytes_in, report.bytes_out) = (written.bytes_in, written.bytes_out);
     report.warnings.extend(written.notes.warnings);
     Ok(report)
+}
+
+/// The GGUF file, whose main blocks have this format.
+fn gguf_shard<'a>(
+    checkpoint: &Checkpoint,
+    chosen: &Chosen,
+    mut tensors: Vec<NewTensor<'a>>,
+    dst: &Path,
+    format: BlockFormat,
+) -> Result<Shard<'a>> {
+    let blocks: HashMap<&str, BlockFormat> = (chosen.weights.iter())
+        .filter_map(|weight| Some((&*weight.module, gguf::format(weight.scheme)?)))
+        .collect();
+    let source = &checkpoint.source;
+    // Tensors keep their order.
+    tensors.sort_by_key(|tensor| source.names.get(&tensor.declared.name));
+    let file_type = crate::gguf::file_type(&Elements::Blocks(format))?;
+    crate::gguf::shard(source, tensors, dst, file_type, |tensor| {
+        let of = blocks.get(&*tensor.declared.name);
+        of.map_or(Elements::Plain(tensor.declared.dtype), |format| Elements::Blocks(*format))
+    })
 }
 
 /// The tensors of the output.
@@ -325,6 +368,8 @@ fn measure(
     callbacks: &Callbacks<'_>,
 ) -> Result<()> {
     let set = |weight: &Weight| match weight.scheme {
+        // Blocks of GGUF have no scale of the tensor.
+        _ if options.layout == QuantLayout::Gguf => None,
         QuantScheme::Nvfp4 => Some(set_of(&weight.module)),
         QuantScheme::Fp8Tensor => Some(weight.module.clone()),
         _ => None,

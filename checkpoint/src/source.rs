@@ -134,7 +134,7 @@ pub(crate) struct Source {
     pub(crate) hf_quant_config: Option<Json>,
     pub(crate) quantize_config: Option<Json>,
     /// The metadata of a GGUF file.
-    pub(crate) gguf: Option<serde_json::Map<String, Value>>,
+    pub(crate) gguf: Option<gguf::Metadata>,
     pub(crate) warnings: Vec<String>,
     pub(crate) archives: Archives,
     pub(crate) spool: Spool,

@@ -372,12 +372,14 @@ fn loaders_read_some_layouts() {
         ("mxfp8_sglang", [1, 0, 0, 1, 0, 1]),
         // The last tile of 144 rows is partial.
         ("deepseek_v3", [0, 0, 1, 0, 1, 1]),
-        ("gguf_mixed", [1, 1, 1, 0, 1, 1]),
+        ("gguf_mixed", [1, 1, 0, 0, 1, 1]),
     ];
     for (name, want) in want {
         assert_eq!(counts(name), want, "{name}");
     }
-    let unknown = &of("gguf_mixed", Loader::Sglang)[0];
+    let blocks = &of("gguf_mixed", Loader::Sglang)[0];
+    assert!(blocks.severity == Severity::Error && blocks.what.contains("it reads only Q4_0"), "{blocks}");
+    let unknown = &of("gguf_mixed", Loader::Comfy)[0];
     assert!(unknown.severity == Severity::Warning && unknown.what.contains("not known"), "{unknown}");
     let refused = &of("bnb_nf4", Loader::Vllm)[0];
     assert!(

@@ -8,6 +8,7 @@ mod convert;
 mod dequantize;
 mod fused;
 mod gguf;
+mod gguf_files;
 mod golden;
 mod hostile;
 mod layouts;

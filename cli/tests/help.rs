@@ -92,9 +92,27 @@ fn samples() -> Folder {
         r#""a.weight_scale":{"dtype":"U8","shape":[1,1],"data_offsets":[16,17]}}"#
     );
     folder.write("mxfp4/model.safetensors", &safetensors(header, &[&[0x21; 16][..], &[127]].concat()));
+    // Blocks of Q4_0, and floats of the same shape.
+    let q4_0 = [&[0, 0x3C][..], &[0x88; 16]].concat().repeat(2);
+    folder.write("model-q4.gguf", &gguf(2, &q4_0));
+    folder.write("model.gguf", &gguf(0, &f32s(&[0.5; 64])));
     folder.write("c", &[0x38; 4]);
     folder.write("e", &[127]);
     folder
+}
+
+/// A GGUF file of one tensor: 2 by 32 elements of the type of this number.
+fn gguf(number: u32, data: &[u8]) -> Vec<u8> {
+    let mut out = [&b"GGUF"[..], &3_u32.to_le_bytes()].concat();
+    out.extend([1_u64, 0, 8].iter().flat_map(|n| n.to_le_bytes()));
+    out.extend(b"a.weight");
+    out.extend(2_u32.to_le_bytes());
+    out.extend([32_u64, 2].iter().flat_map(|axis| axis.to_le_bytes()));
+    out.extend(number.to_le_bytes());
+    out.extend(0_u64.to_le_bytes());
+    out.resize(out.len().next_multiple_of(32), 0);
+    out.extend(data);
+    out
 }
 
 /// Finds the program as `lanecast`.

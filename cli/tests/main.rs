@@ -12,6 +12,7 @@ mod convert;
 mod dequantize;
 mod diff;
 mod explain;
+mod gguf;
 mod help;
 mod hostile;
 mod inputs;

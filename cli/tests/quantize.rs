@@ -86,7 +86,7 @@ fn refusals_say_what_there_is() {
         ("nf4", "deepseek", &[][..], "but fp8-block"),
         ("awq", "compressed-tensors", &[], "needs calibration"),
         ("int5", "compressed-tensors", &[], "no scheme"),
-        ("int8", "gguf", &[], "no layout"),
+        ("int8", "awq", &[], "no layout"),
         ("nf4", "bitsandbytes", &["--map", "*=fp4"], "one scheme for all weights"),
         ("int8", "compressed-tensors", &["--map", "x=fp8-block"], "no tensor matches"),
         ("int8", "compressed-tensors", &["--ignore", "*"], "no weight"),

@@ -7,7 +7,7 @@ use lanecast::DType::{self, Float4E2M1FN, Float8E8M0FNU, UInt8};
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Finding, Kind, Severity, Subject};
+use super::{Finding, Kind, Severity, Subject, gguf};
 use crate::{
     checkpoint::{Content, Tensor},
     coding::{Codes, Coding, Factor, ScaleData},
@@ -138,6 +138,8 @@ struct Limit {
 enum Reads {
     All,
     Except(&'static [Limit]),
+    /// Blocks of GGUF, except some.
+    Blocks(&'static [gguf::Limit]),
     /// The table does not say.
     Unknown,
 }
@@ -310,9 +312,8 @@ const TABLE: &[(&str, &[(Loader, Reads)])] = &[
         "GGUF",
         &[
             (Loader::LlamaCpp, Reads::All),
-            (Loader::Transformers, Reads::Unknown),
-            (Loader::Sglang, Reads::Unknown),
-            (Loader::Mlx, Reads::Unknown),
+            (Loader::Transformers, Reads::Blocks(gguf::TRANSFORMERS)),
+            (Loader::Sglang, Reads::Blocks(gguf::SGLANG)),
             (Loader::Comfy, Reads::Unknown),
         ],
     ),
@@ -349,6 +350,14 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
             return;
         }
         Some(Reads::All) => return,
+        Some(Reads::Blocks(limits)) => {
+            for limit in *limits {
+                let applies = |content: &Content| (limit.applies)(&gguf::Blocks::of(of, content));
+                let limited = coded().map(|(_, content)| content).filter(|content| applies(content));
+                findings.extend(limited_weights(of, loader, Severity::Error, limit.what, limited));
+            }
+            return;
+        }
         Some(Reads::Except(limits)) => limits,
     };
     let context = Context::new(source);
@@ -369,16 +378,27 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
                 quantization: context.config().unwrap_or(&none),
             })
         };
-        let mut limited = coded().filter(applies);
-        let Some((_, first)) = limited.next() else { continue };
-        let more = match limited.count() {
-            0 => String::new(),
-            1 => " (and one more weight)".to_owned(),
-            more => format!(" (and {more} more weights)"),
-        };
-        let what = format!("{title}: {}{more}", limit.what);
-        findings.push(of.finding(Kind::Loader, limit.severity, of.stored(first), what, DEQUANTIZE));
+        let limited = coded().filter(applies).map(|(_, content)| content);
+        findings.extend(limited_weights(of, loader, limit.severity, limit.what, limited));
     }
+}
+
+/// A finding about weights that a limit applies to, if there are any.
+fn limited_weights<'a>(
+    of: &Subject<'_>,
+    loader: Loader,
+    severity: Severity,
+    what: &str,
+    mut weights: impl Iterator<Item = &'a Content>,
+) -> Option<Finding> {
+    let first = weights.next()?;
+    let more = match weights.count() {
+        0 => String::new(),
+        1 => " (and one more weight)".to_owned(),
+        more => format!(" (and {more} more weights)"),
+    };
+    let what = format!("{}: {what}{more}", loader.title());
+    Some(of.finding(Kind::Loader, severity, of.stored(first), what, DEQUANTIZE))
 }
 
 #[cfg(test)]

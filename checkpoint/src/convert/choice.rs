@@ -8,6 +8,7 @@ use lanecast_files::{Result, Selection};
 use super::ConvertOptions;
 use crate::{
     error::request,
+    gguf,
     source::{Source, Stored},
 };
 
@@ -42,11 +43,13 @@ pub(super) struct Choice {
     map: Vec<(Selection, DType)>,
     /// The float dtype that most elements have.
     main: Option<DType>,
+    /// Whether the output is a GGUF file, whose loader needs the types of some tensors.
+    to_gguf: bool,
 }
 
 impl Choice {
     /// The rules of these options. Every glob must match a tensor.
-    pub(super) fn new(source: &Source, options: &ConvertOptions) -> Result<Self> {
+    pub(super) fn new(source: &Source, options: &ConvertOptions, to_gguf: bool) -> Result<Self> {
         let selection = Selection::new(None, &options.include, &options.exclude)?;
         let names = || source.tensors.iter().map(|tensor| tensor.name.as_str());
         selection.check_patterns(names())?;
@@ -68,7 +71,7 @@ impl Choice {
         }
         // Of two dtypes with as many elements the wider one: nothing is kept by chance.
         let main = elements.into_iter().max_by_key(|(dtype, n)| (*n, dtype.bits(), dtype.name()));
-        Ok(Self { to: options.to, selection, map, main: main.map(|(dtype, _)| dtype) })
+        Ok(Self { to: options.to, selection, map, main: main.map(|(dtype, _)| dtype), to_gguf })
     }
 
     pub(super) fn fate(&self, tensor: &Stored) -> Fate {
@@ -77,6 +80,10 @@ impl Choice {
         }
         if let Some((_, dtype)) = self.map.iter().find(|(globs, _)| globs.allows(&tensor.name)) {
             return Fate::Cast(*dtype);
+        }
+        if self.to_gguf && gguf::stays(tensor) {
+            let is_kept = tensor.dtype() == Some(DType::Float32) && self.to != DType::Float32;
+            return if is_kept { Fate::KeptFloat32 } else { Fate::Copied };
         }
         match tensor.dtype() {
             Some(DType::Float32) if self.to != DType::Float32 && self.keeps_float32(&tensor.name) => {

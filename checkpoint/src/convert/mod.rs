@@ -24,10 +24,11 @@ use crate::{
     config,
     error::{refused, request},
     faults::Faults,
-    source::Source,
+    gguf,
+    source::{Elements, Source, Stored},
     write::{
         Callbacks, Cut, Loss, NewTensor, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
-        name_shards,
+        name_shards, names_gguf,
     },
 };
 use choice::{Choice, Fate};
@@ -111,7 +112,8 @@ pub struct ConvertReport {
 /// Floats become `to`. Integers, bools and complex numbers keep their dtype unless `map` names them. Float32 tensors of a checkpoint whose
 /// weights mostly have another dtype keep theirs, too: routers and the like. So do `A_log`, routers and their biases in every checkpoint.
 /// `config.json` gets the new dtype; all files that are no weights are copied. A `.safetensors` file may become a file: `dst` then has this
-/// extension.
+/// extension. A GGUF model may become a `.gguf` file with the same names and metadata; in it, tensors of one axis, norms, routers and what else
+/// `llama-quantize` does not quantize keep their types unless `map` names them.
 ///
 /// The work is done in the folder `dst` + `.lanecast-partial`, which is renamed at the end. If the process ends early, the folder stays, and
 /// a run with `resume` goes on from the last tensors that are on the disk. One process at a time may work on an output.
@@ -140,16 +142,32 @@ pub fn convert(
     options: &ConvertOptions,
     mut callbacks: Callbacks<'_>,
 ) -> Result<ConvertReport> {
-    let (source, warnings) = open(src, options.allow_quantized)?;
-    let choice = Choice::new(&source, options)?;
+    let to_gguf = names_gguf(dst);
+    let (source, mut warnings) = open(src, options.allow_quantized)?;
+    if source.gguf.is_some() && !to_gguf {
+        let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
+        warnings.push(what.to_owned());
+    }
+    let choice = Choice::new(&source, options, to_gguf)?;
     let cut = match options.max_shard_size {
         Some(0) => return Err(request("a file cannot have at most 0 bytes").at("max_shard_size")),
         Some(most) => Cut::Size(most),
         None => Cut::Keep,
     };
     let fates: Vec<Fate> = source.tensors.iter().map(|tensor| choice.fate(tensor)).collect();
-    let shards =
-        name_shards(&source, tensors(&source, &fates), cut, |file| source.files[file].metadata.clone());
+    let dtypes: Vec<DType> =
+        source.tensors.iter().zip(&fates).map(|(tensor, fate)| new_dtype(tensor, *fate)).collect();
+    let new = tensors(&source, &dtypes);
+    let shards = if to_gguf {
+        if cut != Cut::Keep {
+            return Err(request("a GGUF model is written to one file").at("max_shard_size"));
+        }
+        let file_type = gguf::file_type(&Elements::Plain(options.to))?;
+        let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
+        vec![gguf::shard(&source, new, dst, file_type, elements)?]
+    } else {
+        name_shards(&source, new, cut, |file| source.files[file].metadata.clone())
+    };
     let is_file = becomes_file(&source, shards.len(), dst)?;
     match is_file {
         true => check_apart(src, dst, false)?,
@@ -171,16 +189,17 @@ pub fn convert(
         }
     }
     if options.verify {
-        verified = match verify::compare(&source, &plan, |name| partial.path_of(name), &mut callbacks) {
-            Ok(count) => Some(count),
-            Err(error) => {
-                // No run goes on from wrong bytes. Those of one that was cancelled are not known to be wrong.
-                if !matches!(error, Error::Cancelled) {
-                    partial.discard();
+        verified =
+            match verify::compare(&source, &plan, &dtypes, |name| partial.path_of(name), &mut callbacks) {
+                Ok(count) => Some(count),
+                Err(error) => {
+                    // No run goes on from wrong bytes. Those of one that was cancelled are not known to be wrong.
+                    if !matches!(error, Error::Cancelled) {
+                        partial.discard();
+                    }
+                    return Err(error);
                 }
-                return Err(error);
-            }
-        };
+            };
     }
     callbacks.check()?;
     partial.commit()?;
@@ -204,21 +223,15 @@ pub fn convert(
 
 /// Opens a checkpoint that is not quantized, or may be.
 fn open(src: &Path, allow_quantized: bool) -> Result<(Source, Vec<String>)> {
-    let (source, mut warnings) = if allow_quantized {
+    if allow_quantized {
         let source = Source::open(src, &mut Faults::fatal())?;
         let warnings = source.warnings.clone();
-        (source, warnings)
-    } else {
-        let checkpoint = Checkpoint::open(src)?;
-        check_plain(&checkpoint).map_err(|e| e.at_path(src))?;
-        let warnings = checkpoint.warnings().to_vec();
-        (checkpoint.source, warnings)
-    };
-    if source.gguf.is_some() {
-        let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
-        warnings.push(what.to_owned());
+        return Ok((source, warnings));
     }
-    Ok((source, warnings))
+    let checkpoint = Checkpoint::open(src)?;
+    check_plain(&checkpoint).map_err(|e| e.at_path(src))?;
+    let warnings = checkpoint.warnings().to_vec();
+    Ok((checkpoint.source, warnings))
 }
 
 /// Fails if a weight is stored as codes.
@@ -243,11 +256,9 @@ fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
 }
 
 /// The tensors of the output.
-fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
-    let new = |(tensor, fate): (&'a crate::source::Stored, &Fate)| {
-        let from = tensor.dtype();
-        // Blocks have no dtype: their cast fails.
-        let to = fate.dtype().or(from).unwrap_or(DType::UInt8);
+fn tensors<'a>(source: &'a Source, dtypes: &[DType]) -> Vec<NewTensor<'a>> {
+    let new = |(tensor, to): (&'a Stored, &DType)| {
+        let (from, to) = (tensor.dtype(), *to);
         let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
         NewTensor {
             declared: Declared { name: tensor.name.clone(), dtype: to, shape },
@@ -258,7 +269,12 @@ fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
             produce: Box::new(move |_, sink| cast::cast(source, tensor, to, sink)),
         }
     };
-    source.tensors.iter().zip(fates).map(new).collect()
+    source.tensors.iter().zip(dtypes).map(new).collect()
+}
+
+/// The dtype of a tensor in the output. Blocks have none: their cast fails.
+fn new_dtype(tensor: &Stored, fate: Fate) -> DType {
+    fate.dtype().or(tensor.dtype()).unwrap_or(DType::UInt8)
 }
 
 /// `config.json` with the new dtype, and the metadata of a GGUF file.

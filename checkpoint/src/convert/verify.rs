@@ -18,10 +18,12 @@ use crate::{
 /// Elements that are compared at once, another number than the first cast has. Those of every dtype fill whole bytes.
 const PART: usize = 3 << 16;
 
-/// Compares the files of the output, which are at these paths, with the source. Returns the number of tensors.
+/// Compares the files of the output, which are at these paths, with the source, whose tensors become these dtypes. Returns the number of
+/// tensors.
 pub(super) fn compare(
     source: &Source,
     plan: &Plan<'_>,
+    dtypes: &[DType],
     path_of: impl Fn(&str) -> PathBuf,
     callbacks: &mut Callbacks<'_>,
 ) -> Result<usize> {
@@ -32,18 +34,18 @@ pub(super) fn compare(
         for tensor in &shard.tensors {
             callbacks.check()?;
             let name = &tensor.declared.name;
-            let old = source.names.get(name).map(|id| &source.tensors[*id]);
+            let old = source.names.get(name).map(|id| (&source.tensors[*id], dtypes[*id]));
             let new = written.names.get(name).map(|id| &written.tensors[*id]);
-            let (Some(old), Some(new)) = (old, new) else {
+            let (Some((old, dtype)), Some(new)) = (old, new) else {
                 return Err(
                     wrong(format!("the output has no tensor \"{name}\"")).at_path(&path_of(&shard.name))
                 );
             };
-            if new.dtype() != Some(tensor.declared.dtype) || new.shape != old.shape {
+            if new.dtype() != Some(dtype) || new.shape != old.shape {
                 let what = format!("the tensor of the output is {}", new.described());
                 return Err(wrong(what).tensor(&written, new));
             }
-            compare_values(source, old, &written, new, tensor.declared.dtype, &mut |bytes| {
+            compare_values(source, old, &written, new, dtype, &mut |bytes| {
                 (done, file_done) = (done + bytes, file_done + bytes);
                 if let Some(progress) = &mut callbacks.progress {
                     let (file, tensor) = (&*shard.name, &**name);

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
-use super::{QuantizeOptions, Weight, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
+use super::{QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
     config::model_type,
@@ -116,6 +116,9 @@ impl Chooser<'_> {
             ));
         }
         let scheme = explicit.unwrap_or(self.options.scheme);
+        if self.layout.is_gguf() {
+            return self.add_blocks(index, tensor, scheme, explicit.is_some());
+        }
         let is_stack = tensor.shape.len() == 3
             && (names::stack(&tensor.name).is_some() || tensor.name.split('.').any(|part| part == "experts"));
         if is_stack && !names::stays(&tensor.name) {
@@ -149,6 +152,36 @@ impl Chooser<'_> {
         }
         let matrix = Matrix::whole(index, *rows, *cols);
         self.push(module.to_owned(), scheme, matrix);
+        Ok(true)
+    }
+
+    /// Adds a weight of a GGUF file.
+    fn add_blocks(
+        &mut self,
+        index: usize,
+        tensor: &Tensor,
+        scheme: QuantScheme,
+        explicit: bool,
+    ) -> Result<bool> {
+        let stored = &self.checkpoint.source.tensors[self.checkpoint.contents[index].id()];
+        let ([leading @ .., rows, cols], Some(format)) = (&tensor.shape[..], gguf::format(scheme)) else {
+            return Ok(false);
+        };
+        if !explicit && crate::gguf::stays(stored) || tensor.elements() == 0 {
+            return Ok(false);
+        }
+        let block = format.block_elements();
+        if !cols.is_multiple_of(block) {
+            if explicit {
+                let what = format!("{scheme} needs a multiple of {block} columns, and the weight has {cols}");
+                return Err(self.place(index, request(what)));
+            }
+            self.odd.push(tensor.name.clone());
+            return Ok(false);
+        }
+        let whole = Matrix::whole(index, *rows, *cols);
+        let matrix = Matrix { batches: 0..leading.iter().product(), ..whole };
+        self.push(tensor.name.clone(), scheme, matrix);
         Ok(true)
     }
 
@@ -245,11 +278,14 @@ impl Chooser<'_> {
             return Err(request(what).at_path(&checkpoint.source.folder));
         }
         if let Some(first) = odd.first() {
-            let others =
-                if odd.len() > 1 { format!(", and {} others", odd.len() - 1) } else { String::new() };
-            chosen
-                .warnings
-                .push(format!("\"{first}\"{others} stay as they are: no block divides their columns"));
+            let what = match odd.len() {
+                1 => format!("\"{first}\" stays as it is: no block divides its columns"),
+                n => format!(
+                    "\"{first}\" and {} other weights stay as they are: no block divides their columns",
+                    n - 1
+                ),
+            };
+            chosen.warnings.push(what);
         }
         let schemes: BTreeMap<&str, QuantScheme> =
             chosen.weights.iter().map(|weight| (weight.module.as_str(), weight.scheme)).collect();

@@ -4,7 +4,7 @@
 
 use std::{fmt, str::FromStr};
 
-use lanecast::DType;
+use lanecast::{DType, gguf::BlockFormat};
 use lanecast_files::{Error, Result};
 use serde_json::Value;
 
@@ -12,7 +12,7 @@ use super::{
     QuantizeOptions, Weight, bitsandbytes,
     cast::{Cast, Form},
     choose::Chosen,
-    comfy, compressed, deepseek, gpt_oss, modelopt, mxfp8,
+    comfy, compressed, deepseek, gguf, gpt_oss, modelopt, mxfp8,
     scheme::{QuantScheme, listed},
     table,
 };
@@ -36,6 +36,8 @@ pub enum QuantLayout {
     Comfy,
     /// Microscaling with scales beside `weight`, which SGLang loads.
     Mxfp8,
+    /// A GGUF file made of another one, which llama.cpp loads.
+    Gguf,
 }
 
 /// A layout by its name.
@@ -49,6 +51,7 @@ const ROWS: &[Row] = &[
     (QuantLayout::BitsAndBytes, "bitsandbytes", &bitsandbytes::BitsAndBytes),
     (QuantLayout::Comfy, "comfy", &comfy::Comfy),
     (QuantLayout::Mxfp8, "mxfp8", &mxfp8::Mxfp8),
+    (QuantLayout::Gguf, "gguf", &gguf::Gguf),
 ];
 
 impl QuantLayout {
@@ -61,6 +64,7 @@ impl QuantLayout {
         ("bitsandbytes", QuantLayout::BitsAndBytes),
         ("comfy", QuantLayout::Comfy),
         ("mxfp8", QuantLayout::Mxfp8),
+        ("gguf", QuantLayout::Gguf),
     ];
 
     fn row(self) -> &'static Row {
@@ -164,6 +168,11 @@ pub(super) trait Layout: Sync {
         true
     }
 
+    /// Whether it is that of GGUF files, whose weights have other names, and blocks with inline scales.
+    fn is_gguf(&self) -> bool {
+        false
+    }
+
     /// Whether rows and columns are padded to whole blocks.
     fn pads(&self) -> bool {
         false
@@ -185,6 +194,8 @@ pub(super) enum Make {
     /// Scales, and whether they are swizzled.
     Scales(Cast, bool),
     Table(table::Part),
+    /// Blocks of codes with their scales.
+    Blocks(BlockFormat),
 }
 
 impl Make {
@@ -199,6 +210,7 @@ impl Make {
             Self::Bytes(bytes) => sink(bytes),
             Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, sink),
             Self::Scales(cast, swizzled) => cast.scales(checkpoint, weight, *swizzled, sink),
+            Self::Blocks(format) => gguf::produce(checkpoint, weight, *format, sink),
             Self::Table(part) => table::produce(checkpoint, weight, *part, sink),
         }
     }
@@ -256,7 +268,7 @@ mod tests {
             );
         }
         assert_eq!(QuantLayout::NAMED.len(), ROWS.len());
-        assert!("gguf".parse::<QuantLayout>().is_err());
+        assert!("gptq".parse::<QuantLayout>().is_err());
     }
 
     #[test]
@@ -271,7 +283,7 @@ mod tests {
         let options =
             QuantizeOptions { map, ..QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::BitsAndBytes) };
         let error = QuantLayout::BitsAndBytes.check(&options).unwrap_err().to_string();
-        assert!(error.contains("compressed-tensors, modelopt, comfy"), "{error}");
+        assert!(error.contains("compressed-tensors, modelopt, comfy, gguf"), "{error}");
         // Every layout takes each of its schemes.
         for (_, layout) in QuantLayout::NAMED {
             let all = layout.schemes().iter();

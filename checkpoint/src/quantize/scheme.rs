@@ -13,6 +13,7 @@ use crate::error::{request, unsupported};
 /// The codes that [`quantize`](crate::quantize) gives a weight of N rows (outputs) and K columns (inputs).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[non_exhaustive]
+#[allow(non_camel_case_types, reason = "the names that ggml gave them")]
 pub enum QuantScheme {
     /// `float8_e4m3fn` with a scale for each row; the runtime quantizes activations.
     Fp8Dynamic,
@@ -34,9 +35,19 @@ pub enum QuantScheme {
     Nf4,
     /// The 4-bit floats of bitsandbytes, with the largest magnitude of 64 elements.
     Fp4,
+    /// Blocks of GGUF: `int8` with a float16 scale for 32 elements.
+    Q8_0,
+    /// Blocks of GGUF: `int4` with a float16 scale for 32 elements.
+    Q4_0,
+    /// Blocks of GGUF: `uint4` with a float16 scale and minimum for 32 elements.
+    Q4_1,
+    /// Blocks of GGUF: 5-bit integers with a float16 scale for 32 elements.
+    Q5_0,
+    /// Blocks of GGUF: unsigned 5-bit integers with a float16 scale and minimum for 32 elements.
+    Q5_1,
 }
 
-/// A scheme as the library casts it. Schemes of tables have none.
+/// A scheme as the library casts it. Schemes of tables and those of GGUF have none.
 struct Row {
     scheme: QuantScheme,
     name: &'static str,
@@ -94,6 +105,11 @@ const ROWS: &[Row] = &[
     },
     Row { scheme: QuantScheme::Nf4, name: "nf4", codes: None, group: 1, powers: None },
     Row { scheme: QuantScheme::Fp4, name: "fp4", codes: None, group: 1, powers: None },
+    Row { scheme: QuantScheme::Q8_0, name: "q8_0", codes: None, group: 32, powers: None },
+    Row { scheme: QuantScheme::Q4_0, name: "q4_0", codes: None, group: 32, powers: None },
+    Row { scheme: QuantScheme::Q4_1, name: "q4_1", codes: None, group: 32, powers: None },
+    Row { scheme: QuantScheme::Q5_0, name: "q5_0", codes: None, group: 32, powers: None },
+    Row { scheme: QuantScheme::Q5_1, name: "q5_1", codes: None, group: 32, powers: None },
 ];
 
 /// Schemes that need activations of real inputs, and why.

@@ -21,7 +21,7 @@ pub use self::notes::Loss;
 pub(crate) use self::{
     notes::Notes,
     others::{CopiedFile, copied_files},
-    paths::{becomes_file, check_apart, make},
+    paths::{becomes_file, check_apart, make, names_gguf},
     shards::{Cut, index, name_shards},
     stream::{Target, new_file},
 };
@@ -117,6 +117,8 @@ pub(crate) struct Shard<'a> {
     pub(crate) metadata: Vec<(String, String)>,
     /// Its tensors, in any order.
     pub(crate) tensors: Vec<NewTensor<'a>>,
+    /// The header of a GGUF file. Its tensors are written in the order in which they are, each as bytes with its padding.
+    pub(crate) gguf: Option<Vec<u8>>,
 }
 
 impl Shard<'_> {
@@ -127,6 +129,9 @@ impl Shard<'_> {
 
     /// Its header, and the order of the tensors.
     pub(crate) fn header(&self) -> Result<(Vec<u8>, Vec<usize>)> {
+        if let Some(head) = &self.gguf {
+            return Ok((head.clone(), (0..self.tensors.len()).collect()));
+        }
         let declared: Vec<Declared> = self.tensors.iter().map(|tensor| tensor.declared.clone()).collect();
         safetensors_header(&declared, &self.metadata).map_err(|e| e.in_path(Path::new(&self.name)))
     }
@@ -256,7 +261,7 @@ pub(crate) fn pretty(value: &Value) -> Option<String> {
 
 /// The metadata of a GGUF file, as a text of the output.
 pub(crate) fn gguf_metadata(source: &Source) -> Option<(&'static str, String)> {
-    Some(("gguf_metadata.json", pretty(&source.gguf.clone()?.into())?))
+    Some(("gguf_metadata.json", pretty(&source.gguf.clone()?.values.into())?))
 }
 
 /// Shards in progress.

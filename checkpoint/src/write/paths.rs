@@ -30,6 +30,11 @@ pub(crate) fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()>
     Ok(())
 }
 
+/// Whether an output of this name is a GGUF file.
+pub(crate) fn names_gguf(dst: &Path) -> bool {
+    dst.extension().is_some_and(|extension| extension == "gguf")
+}
+
 /// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only.
 pub(crate) fn becomes_file(source: &Source, shards: usize, dst: &Path) -> Result<bool> {
     let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
@@ -37,7 +42,7 @@ pub(crate) fn becomes_file(source: &Source, shards: usize, dst: &Path) -> Result
         let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
         return Err(request(what).at_path(dst));
     }
-    Ok(names_file)
+    Ok(names_file || names_gguf(dst))
 }
 
 /// The path of a file in the folder, whose folders are made.

@@ -48,6 +48,7 @@ fn kept<'a>(
         name: name(&of.name),
         metadata: metadata(file),
         tensors: Vec::new(),
+        gguf: None,
     };
     let mut shards: Vec<Shard<'_>> = source.files.iter().enumerate().map(empty).collect();
     for tensor in tensors {
@@ -88,7 +89,7 @@ fn cut_by_size<'a>(
         1 => SINGLE.to_owned(),
         _ => format!("model-{:05}-of-{count:05}.safetensors", i + 1),
     };
-    let shard = |(i, tensors)| Shard { name: name(i), metadata: first.clone(), tensors };
+    let shard = |(i, tensors)| Shard { name: name(i), metadata: first.clone(), tensors, gguf: None };
     parts.into_iter().enumerate().map(shard).collect()
 }
 

@@ -16,7 +16,7 @@ pub struct Convert {
     /// The checkpoint: a folder, a .safetensors file or a .gguf file
     #[arg(value_name = "SRC")]
     pub input: PathBuf,
-    /// The folder to write; a .safetensors file if SRC is one
+    /// The folder to write; a .safetensors or .gguf file if SRC is one
     #[arg(value_name = "DST")]
     pub output: PathBuf,
     /// The dtype that floats are cast to, see `lanecast dtypes`

@@ -16,7 +16,7 @@ pub struct Dequantize {
     /// The checkpoint: a folder, or a .safetensors, .gguf, .npz or PyTorch file
     #[arg(value_name = "SRC")]
     pub input: PathBuf,
-    /// The folder to write; a .safetensors file if SRC is one
+    /// The folder to write; a .safetensors or .gguf file if SRC is one
     #[arg(value_name = "DST")]
     pub output: PathBuf,
     /// The dtype of decoded weights: bfloat16, float16 or float32

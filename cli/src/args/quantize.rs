@@ -13,7 +13,7 @@ use crate::help;
 #[command(after_help = help::examples(help::QUANTIZE))]
 #[command(after_long_help = help::long(help::QUANTIZE, help::QUANTIZE_NOTES))]
 pub struct Quantize {
-    /// The model: a folder, or a .safetensors file for ComfyUI
+    /// The model: a folder, a .safetensors file for ComfyUI, or a .gguf file
     #[arg(value_name = "SRC")]
     pub input: PathBuf,
     /// What is done.
@@ -46,7 +46,7 @@ pub struct Requantize {
 /// What `quantize` and `requantize` share.
 #[derive(Debug, Args)]
 pub struct Quantization {
-    /// The folder to write; a .safetensors file if SRC is one
+    /// The folder to write; a .safetensors or .gguf file if SRC is one
     #[arg(value_name = "DST")]
     pub output: PathBuf,
     /// The codes of weights, see below

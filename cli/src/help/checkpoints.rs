@@ -5,16 +5,19 @@ pub const CONVERT: &str = "
   lanecast convert model model-bf16 --to bfloat16
   lanecast convert model model-fp16 --to f16 --map '*norm*=f32' --resume
   lanecast convert model cut --to bfloat16 --max-shard-size 5GB --verify
-  lanecast convert model.safetensors small.safetensors --to bfloat16";
+  lanecast convert model.safetensors small.safetensors --to bfloat16
+  lanecast convert model.gguf small.gguf --to float16";
 /// The examples of `dequantize`.
 pub const DEQUANTIZE: &str = "
   lanecast dequantize model-fp8 model-bf16 --to bfloat16
-  lanecast dequantize model-fp8 model-f32 --to float32 --json";
+  lanecast dequantize model-fp8 model-f32 --to float32 --json
+  lanecast dequantize model-q4.gguf model-f16.gguf --to float16";
 /// The examples of `quantize`.
 pub const QUANTIZE: &str = "
   lanecast quantize model m-nvfp4 --scheme nvfp4 --layout compressed-tensors
   lanecast quantize model m-fp8 --scheme fp8-block --layout deepseek --json
-  lanecast quantize model m-nf4 --scheme nf4 --layout bitsandbytes";
+  lanecast quantize model m-nf4 --scheme nf4 --layout bitsandbytes
+  lanecast quantize model.gguf model-q8.gguf --scheme q8_0 --layout gguf";
 /// The examples of `requantize`.
 pub const REQUANTIZE: &str = "
   lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
@@ -38,6 +41,10 @@ blocks. Every float is rounded once to --to. These tensors keep their dtypes, un
   float32 tensors of a checkpoint whose weights mostly have another dtype
   float32 tensors that models need so: A_log, router, gate,
     e_score_correction_bias
+
+A .gguf file may become a .gguf file: DST then ends with .gguf. Names, metadata and
+alignment stay, and so do the types of tensors that llama-quantize keeps: those of
+one axis, norms, routers.
 
 A checkpoint whose weights are codes with scales is refused: `lanecast dequantize`
 decodes it. A warning names tensors whose values all became zero, or left the
@@ -88,8 +95,9 @@ A weight is the exact (code - zero point) times scale, rounded once to --to. All
 other tensors keep their dtypes, except 8-bit floats without scales, whose values
 get --to. Scales and other companions are dropped. In config.json the description
 of the quantization goes and the dtype changes; all else in it stays. Shards keep
-their names, and files that are no weights are copied. The tensors of a GGUF file
-keep its names, and its metadata goes to gguf_metadata.json.
+their names, and files that are no weights are copied. A .gguf file may become one:
+DST then ends with .gguf, and names and metadata stay. Otherwise the tensors keep
+the names of GGUF, and the metadata goes to gguf_metadata.json.
 
 A part that is missing, damaged or unexpected is an error that names the file and
 the tensor. A weight is decoded in parts and never held as a whole. DST appears
@@ -117,6 +125,8 @@ The schemes, and the layouts that store them:
   int8: a scale for each row; compressed-tensors, bitsandbytes
   w4a16: int4, a scale for 128 elements; compressed-tensors
   nf4, fp4: tables of 16 values, a scale for 64 elements; bitsandbytes
+  q8_0, q4_0, q5_0: integers, a float16 scale for 32 elements; gguf
+  q4_1, q5_1: the same with a float16 minimum; gguf, which has mxfp4 and nvfp4, too
 
 Each code is the one nearest to the quotient by the scale that is written. Only
 weights are quantized; with fp8-dynamic, fp8-block and int8, runtimes quantize
@@ -130,11 +140,16 @@ towers, mtp, and weights whose columns no whole block divides. --map quantizes
 some of them all the same; --ignore keeps more. Patterns match the name of a
 tensor, or that of its module. Parts that runtimes fuse (q, k and v; gate and up)
 share the scale of the tensor in nvfp4. Layouts that describe groups take several
-schemes: compressed-tensors, modelopt, comfy.
+schemes: compressed-tensors, modelopt, comfy, gguf.
 
 Experts that are stacked in one tensor are split into modules if the model_type is
 known (llama4, qwen3_vl_moe, qwen3_5_moe). gpt-oss stores those of gpt-oss only,
 and comfy is one file. DST appears complete or not at all.
+
+The layout gguf makes a .gguf file of one with floats; a split model becomes one
+file. Names, metadata and alignment stay; general.file_type is that of --scheme.
+Tensors of one axis, norms, routers and whatever else llama-quantize keeps stay as
+they are; token_embd and output are quantized, unless --map or --ignore names them.
 
 The object of --json has the layout, the scheme, the numbers of weights quantized
 and tensors copied, the modules ignored, the bytes read and written, the files, and

@@ -1,4 +1,4 @@
-//! The reference readers of Python, where there are any: NumPy and safetensors in a virtual environment.
+//! The reference readers of Python, where there are any: NumPy and gguf in virtual environments.
 
 use std::{
     path::{Path, PathBuf},
@@ -9,31 +9,41 @@ use std::{
 /// A Python that has NumPy: that of `LANECAST_SYSTEMS_VENV`, or one that is made once below `target`. Says so if there is none.
 pub fn numpy(test: &str) -> Option<PathBuf> {
     static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
-    let found = FOUND.get_or_init(|| given().or_else(made));
+    with(&FOUND, "numpy", "numpy>=2,<3", test)
+}
+
+/// A Python that has the package `gguf`, as [`numpy`].
+pub fn gguf(test: &str) -> Option<PathBuf> {
+    static FOUND: OnceLock<Option<PathBuf>> = OnceLock::new();
+    with(&FOUND, "gguf", "gguf==0.19.0", test)
+}
+
+fn with(found: &OnceLock<Option<PathBuf>>, package: &str, requirement: &str, test: &str) -> Option<PathBuf> {
+    let found = found.get_or_init(|| given(package).or_else(|| made(package, requirement)));
     if found.is_none() {
-        println!("SKIPPED: {test}: there is no python3 with numpy, and none can be installed");
+        println!("SKIPPED: {test}: there is no python3 with {package}, and none can be installed");
     }
     found.clone()
 }
 
-fn given() -> Option<PathBuf> {
+fn given(package: &str) -> Option<PathBuf> {
     let folder = std::env::var_os("LANECAST_SYSTEMS_VENV")?;
-    Some(Path::new(&folder).join("bin/python")).filter(|python| has_numpy(python))
+    Some(Path::new(&folder).join("bin/python")).filter(|python| has(python, package))
 }
 
-fn made() -> Option<PathBuf> {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("numpy-venv");
+fn made(package: &str, requirement: &str) -> Option<PathBuf> {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{package}-venv"));
     let python = folder.join("bin/python");
-    if !has_numpy(&python) {
+    if !has(&python, package) {
         succeeds(Command::new("python3").args(["-m", "venv"]).arg(&folder))?;
-        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", "numpy>=2,<3"];
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check", requirement];
         succeeds(Command::new(&python).args(install))?;
     }
-    Some(python).filter(|python| has_numpy(python))
+    Some(python).filter(|python| has(python, package))
 }
 
-fn has_numpy(python: &Path) -> bool {
-    succeeds(Command::new(python).args(["-c", "import numpy"])).is_some()
+fn has(python: &Path, package: &str) -> bool {
+    succeeds(Command::new(python).arg("-c").arg(format!("import {package}"))).is_some()
 }
 
 fn succeeds(command: &mut Command) -> Option<()> {
