@@ -167,8 +167,7 @@ fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
             file: checkpoint.source.tensors[content.id()].file,
             bytes_in: tensor.stored_bytes,
             is_changed: tensor.dtype != Some(dtype),
-            part: u64::MAX,
-            produce: Box::new(move |_, sink| {
+            produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
                 Ok(Notes { warnings: checkpoint.doubts(content)?, ..Notes::default() })
             }),

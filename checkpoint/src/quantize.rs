@@ -332,8 +332,7 @@ fn tensors<'a>(
                 file: file(index),
                 bytes_in: std::mem::take(&mut bytes_in),
                 is_changed: true,
-                part: u64::MAX,
-                produce: Box::new(move |_, sink| {
+                produce: Box::new(move |sink| {
                     make.produce(checkpoint, weight, sink)?;
                     let warnings = if doubt { checkpoint.doubts(content)? } else { Vec::new() };
                     Ok(Notes { warnings, ..Notes::default() })
@@ -350,8 +349,7 @@ fn tensors<'a>(
             file: file(*index),
             bytes_in: tensor.stored_bytes,
             is_changed: false,
-            part: u64::MAX,
-            produce: Box::new(move |_, sink| {
+            produce: Box::new(move |sink| {
                 checkpoint.decode_content(content, dtype, false, sink)?;
                 Ok(Notes::default())
             }),

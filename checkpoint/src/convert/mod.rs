@@ -265,8 +265,7 @@ fn tensors<'a>(source: &'a Source, dtypes: &[DType]) -> Vec<NewTensor<'a>> {
             file: tensor.file,
             bytes_in: tensor.bytes as u64,
             is_changed: from != Some(to),
-            part: u64::MAX,
-            produce: Box::new(move |_, sink| cast::cast(source, tensor, to, sink)),
+            produce: Box::new(move |sink| cast::cast(source, tensor, to, sink)),
         }
     };
     source.tensors.iter().zip(dtypes).map(new).collect()

@@ -117,8 +117,7 @@ fn pad(tensor: NewTensor<'_>, is_changed: bool, bytes: u64, zeros: usize) -> New
         file,
         bytes_in,
         is_changed,
-        part: u64::MAX,
-        produce: Box::new(move |_, sink| {
+        produce: Box::new(move |sink| {
             let notes = produce(0..bytes - zeros as u64, sink)?;
             if zeros > 0 {
                 sink(&vec![0; zeros])?;

@@ -12,7 +12,7 @@ mod paths;
 mod shards;
 mod stream;
 
-use std::{ops::Range, path::Path};
+use std::path::Path;
 
 use lanecast_files::{Error, Output, Result, StagedFolder, formats::Declared, formats::safetensors_header};
 use serde_json::Value;
@@ -79,11 +79,8 @@ impl Callbacks<'_> {
     }
 }
 
-/// What passes a range of the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares.
-///
-/// A range begins at a multiple of [`NewTensor::part`], and ends at one or with the tensor. The bytes do not depend on how a tensor is divided,
-/// and several threads may produce ranges at the same time. Notes of ranges add up to those of the tensor.
-pub(crate) type Produce<'a> = dyn Fn(Range<u64>, &mut Sink<'_>) -> Result<Notes> + Send + Sync + 'a;
+/// What passes the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares.
+pub(crate) type Produce<'a> = dyn Fn(&mut Sink<'_>) -> Result<Notes> + Send + Sync + 'a;
 
 /// A tensor of the output.
 pub(crate) struct NewTensor<'a> {
@@ -95,8 +92,6 @@ pub(crate) struct NewTensor<'a> {
     pub(crate) bytes_in: u64,
     /// Whether its values are decoded or cast, not copied.
     pub(crate) is_changed: bool,
-    /// Bytes of the smallest range that can be produced alone; `u64::MAX` if only all of them can.
-    pub(crate) part: u64,
     pub(crate) produce: Box<Produce<'a>>,
 }
 
@@ -305,7 +300,7 @@ impl Work<'_, '_> {
                 self.written.resumed += tensor.bytes();
             } else {
                 let before = file_done;
-                let more = (tensor.produce)(0..tensor.bytes(), &mut |bytes| {
+                let more = (tensor.produce)(&mut |bytes| {
                     self.stream.put(bytes)?;
                     self.done += bytes.len() as u64;
                     file_done += bytes.len() as u64;
