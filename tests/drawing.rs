@@ -16,7 +16,7 @@ const CRATES: [(&str, &str, &str); 7] = [
     ("lanecast-capi", "capi", "the C and C++ interface"),
     ("lanecast-checkpoint", "checkpoint", "model directories"),
     ("lanecast-files", "files", "files of tensors"),
-    ("lanecast", "src", "options, plans, checks, threads, promotion, scaled casts"),
+    ("lanecast", "src", "options, plans, checks, threads, scaled casts"),
     ("lanecast-kernels", "kernels", "one kernel for each pair and tier"),
 ];
 
