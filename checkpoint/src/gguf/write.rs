@@ -109,7 +109,7 @@ fn sized(stored: &Stored, elements: &Elements) -> Option<(u32, u64)> {
     Some((*number, bytes as u64))
 }
 
-/// A tensor as bytes, of which the last ones are zeros behind it.
+/// A tensor as bytes, with `zeros` zeros behind it.
 fn pad(tensor: NewTensor<'_>, is_changed: bool, bytes: u64, zeros: usize) -> NewTensor<'_> {
     let NewTensor { declared, file, bytes_in, produce, .. } = tensor;
     NewTensor {
@@ -118,7 +118,7 @@ fn pad(tensor: NewTensor<'_>, is_changed: bool, bytes: u64, zeros: usize) -> New
         bytes_in,
         is_changed,
         produce: Box::new(move |sink| {
-            let notes = produce(0..bytes - zeros as u64, sink)?;
+            let notes = produce(sink)?;
             if zeros > 0 {
                 sink(&vec![0; zeros])?;
             }
