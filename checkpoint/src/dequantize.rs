@@ -148,7 +148,7 @@ impl Report {
 }
 
 /// The tensors of the output.
-fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
+pub(crate) fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
     let new = |(tensor, content): (&'a Tensor, &'a Content)| {
         let dtype = target(tensor, content, to);
         let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
@@ -157,10 +157,13 @@ fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
             file: checkpoint.source.tensors[content.id()].file,
             bytes_in: tensor.stored_bytes,
             is_changed: tensor.dtype != Some(dtype),
-            part: u64::MAX,
-            produce: Box::new(move |_, sink| {
-                checkpoint.decode_content(content, dtype, false, sink)?;
-                Ok(Notes { warnings: checkpoint.doubts(content)?, ..Notes::default() })
+            part: checkpoint.part(content, dtype),
+            produce: Box::new(move |range, sink| {
+                let is_first = range.start == 0;
+                checkpoint.decode_bytes(content, dtype, range, sink)?;
+                // What is doubtful about the tensor is said once.
+                let warnings = if is_first { checkpoint.doubts(content)? } else { Vec::new() };
+                Ok(Notes { warnings, ..Notes::default() })
             }),
         }
     };

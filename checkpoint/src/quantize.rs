@@ -13,6 +13,8 @@ mod choose;
 mod comfy;
 mod compressed;
 mod deepseek;
+#[cfg(test)]
+mod divisions;
 mod gpt_oss;
 mod layout;
 mod matrix;
@@ -22,7 +24,7 @@ mod names;
 mod scheme;
 mod table;
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{collections::HashMap, path::Path};
 
 use lanecast::{Bytes, DType, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
@@ -283,16 +285,20 @@ fn tensors<'a>(
         };
         let mut doubted = matches!(content, Content::Coded(_));
         for output in layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options) {
-            let (make, doubt) = (Arc::new(output.make), std::mem::take(&mut doubted));
+            let (make, doubt) = (output.make, std::mem::take(&mut doubted));
+            let n = output.shape.iter().product();
+            let all = little(output.dtype).byte_len(n).map_or(u64::MAX, |bytes| bytes as u64);
             tensors.push(NewTensor {
                 declared: Declared { name: output.name, dtype: output.dtype, shape: wide(&output.shape) },
                 file: file(index),
                 bytes_in: std::mem::take(&mut bytes_in),
                 is_changed: true,
-                part: u64::MAX,
-                produce: Box::new(move |_, sink| {
-                    make.produce(checkpoint, weight, sink)?;
-                    let warnings = if doubt { checkpoint.doubts(content)? } else { Vec::new() };
+                part: make.part(weight),
+                produce: Box::new(move |range, sink| {
+                    let is_first = range.start == 0;
+                    make.produce(checkpoint, weight, (range, all), sink)?;
+                    let is_doubted = doubt && is_first;
+                    let warnings = if is_doubted { checkpoint.doubts(content)? } else { Vec::new() };
                     Ok(Notes { warnings, ..Notes::default() })
                 }),
             });
@@ -307,9 +313,9 @@ fn tensors<'a>(
             file: file(*index),
             bytes_in: tensor.stored_bytes,
             is_changed: false,
-            part: u64::MAX,
-            produce: Box::new(move |_, sink| {
-                checkpoint.decode_content(content, dtype, false, sink)?;
+            part: checkpoint.part(content, dtype),
+            produce: Box::new(move |range, sink| {
+                checkpoint.decode_bytes(content, dtype, range, sink)?;
                 Ok(Notes::default())
             }),
         });

@@ -9,6 +9,8 @@
 
 mod cast;
 mod choice;
+#[cfg(test)]
+mod divisions;
 mod job;
 mod partial;
 mod verify;
@@ -255,8 +257,8 @@ fn tensors<'a>(source: &'a Source, fates: &[Fate]) -> Vec<NewTensor<'a>> {
             file: tensor.file,
             bytes_in: tensor.bytes as u64,
             is_changed: from != Some(to),
-            part: u64::MAX,
-            produce: Box::new(move |_, sink| cast::cast(source, tensor, to, sink)),
+            part: cast::part(to),
+            produce: Box::new(move |range, sink| cast::cast(source, tensor, to, range, sink)),
         }
     };
     source.tensors.iter().zip(fates).map(new).collect()

@@ -2,7 +2,7 @@
 //!
 //! A layout is a [`Layout`] in a module of its own. To add one, write the module, and add a row to [`ROWS`].
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::Range, str::FromStr};
 
 use lanecast::DType;
 use lanecast_files::{Error, Result};
@@ -188,18 +188,51 @@ pub(super) enum Make {
 }
 
 impl Make {
-    /// Passes the bytes to a sink.
+    /// Bytes that the rows of a unit of the weight become; `None` if rows have no bytes of their own.
+    fn unit_len(&self, weight: &Weight) -> Option<usize> {
+        let (rows, cols) = (weight.matrix.unit(), weight.matrix.cols);
+        match self {
+            Self::Bytes(_) => None,
+            Self::Codes(cast, _) => Some(cast.codes_len(rows, cols)),
+            Self::Scales(cast, swizzled) => cast.scales_len(rows, cols, *swizzled),
+            Self::Table(part) => part.len(rows, cols),
+        }
+    }
+
+    /// Bytes of the smallest range that can be produced alone; `u64::MAX` if only all of them can.
+    pub(super) fn part(&self, weight: &Weight) -> u64 {
+        match self {
+            Self::Bytes(_) => 1,
+            _ => self.unit_len(weight).map_or(u64::MAX, |len| len as u64),
+        }
+    }
+
+    /// The rows of the weight that become a range of the `all` bytes.
+    fn rows(&self, weight: &Weight, range: &Range<u64>, all: u64) -> Range<usize> {
+        let (unit, part) = (weight.matrix.unit() as u64, self.part(weight).max(1));
+        let row = |byte: u64| match byte == all {
+            true => weight.matrix.all_rows(),
+            // A part of the bytes is a part of the rows.
+            false => usize::try_from(byte / part * unit).unwrap_or(usize::MAX),
+        };
+        row(range.start)..row(range.end)
+    }
+
+    /// Passes a range of the `all` bytes to a sink. It begins at a multiple of the [`part`](Self::part), and ends at one or with them.
     pub(super) fn produce(
         &self,
         checkpoint: &Checkpoint,
         weight: &Weight,
+        (range, all): (Range<u64>, u64),
         sink: &mut Sink<'_>,
     ) -> Result<()> {
+        let rows = self.rows(weight, &range, all);
         match self {
-            Self::Bytes(bytes) => sink(bytes),
-            Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, sink),
-            Self::Scales(cast, swizzled) => cast.scales(checkpoint, weight, *swizzled, sink),
-            Self::Table(part) => table::produce(checkpoint, weight, *part, sink),
+            // They are in memory, so is the range.
+            Self::Bytes(bytes) => sink(&bytes[range.start as usize..range.end as usize]),
+            Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, rows, sink),
+            Self::Scales(cast, swizzled) => cast.scales(checkpoint, weight, *swizzled, rows, sink),
+            Self::Table(part) => table::produce(checkpoint, weight, *part, rows, sink),
         }
     }
 }

@@ -6,6 +6,8 @@
 //! *Method.* The calling thread reads and casts, and calls the callbacks. Blocks of bytes go through a bounded channel to a second thread,
 //! which writes them to a [`Target`]. Order: shards, other files, texts, the index last.
 
+#[cfg(test)]
+pub(crate) mod divisions;
 mod notes;
 mod others;
 mod paths;
@@ -320,7 +322,7 @@ impl Work<'_, '_> {
                     );
                     return Err(invalid(what).at(format!("tensor \"{}\"", tensor.declared.name)));
                 }
-                notes.extend(more);
+                notes.extend(more.whole());
                 if end - marked >= self.mark_every && end < first + file_total {
                     self.stream.mark(&notes)?;
                     marked = end;
