@@ -37,12 +37,14 @@ pub struct Options {
     pub allow_nan: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    pub threads: Option<usize>,
 }
 
 impl Options {
     /// Decodes to `to`, and refuses scales that are not finite and outputs that exist.
     pub fn to(to: DType) -> Self {
-        Self { to, allow_nan: false, replace: false }
+        Self { to, allow_nan: false, replace: false, threads: None }
     }
 }
 
@@ -126,6 +128,7 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
         texts: config.into_iter().chain(gguf_metadata(source)).collect(),
         index: source.index.as_ref().map(|index| &index.value),
+        threads: options.threads,
     };
     let written = if is_file {
         plan.write_file(dst, options.replace, &mut callbacks)?

@@ -24,7 +24,7 @@
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
-//! casts, and `quantize` quantized checkpoints. `write` writes what is planned. `check` collects the `faults` of a checkpoint, and
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned, with the threads of `parallel`. `check` collects the `faults` of a checkpoint, and
 //! `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
@@ -50,6 +50,7 @@ mod folder;
 mod gguf;
 mod layouts;
 mod npz;
+mod parallel;
 mod pickle;
 mod quantize;
 mod source;

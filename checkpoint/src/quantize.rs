@@ -62,13 +62,15 @@ pub struct QuantizeOptions {
     pub double_quant: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    pub threads: Option<usize>,
 }
 
 impl QuantizeOptions {
     /// One scheme for all weights that do not stay by their names. An output that exists is an error.
     pub fn new(scheme: QuantScheme, layout: QuantLayout) -> Self {
         let (map, ignore) = (Vec::new(), Vec::new());
-        Self { scheme, layout, map, ignore, double_quant: false, replace: false }
+        Self { scheme, layout, map, ignore, double_quant: false, replace: false, threads: None }
     }
 }
 
@@ -251,7 +253,7 @@ fn run(
     let shards = name_shards(source, tensors(checkpoint, &chosen, layout, options), Cut::Keep, metadata);
     let index = source.index.as_ref().map(|index| &index.value);
     let copied = if is_file { Vec::new() } else { copied_files(source, REPLACED)? };
-    let plan = Plan { shards, copied, texts, index };
+    let plan = Plan { shards, copied, texts, index, threads: options.threads };
     let written = if is_file {
         plan.write_file(dst, options.replace, &mut callbacks)?
     } else {
