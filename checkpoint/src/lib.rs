@@ -22,7 +22,7 @@
 //! `source` lists the tensors of a `folder`: `gguf`, `torch` (with `pickle`) and `npz` read files that are no safetensors, and `spool` holds
 //! tensors that are not in a file as they are. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
-//! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
+//! has the other kinds of tensors, `read` reads one of them to memory, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
 //! casts, and `quantize` quantized checkpoints. `write` writes what is planned, with the threads of `parallel`. `check` collects the `faults` of a checkpoint, and
 //! `compare` measures the values of one against those of another.
@@ -53,6 +53,7 @@ mod npz;
 mod parallel;
 mod pickle;
 mod quantize;
+mod read;
 mod source;
 mod spool;
 mod torch;

@@ -16,6 +16,7 @@ mod deepseek;
 #[cfg(test)]
 mod divisions;
 mod gpt_oss;
+mod kept;
 mod layout;
 mod matrix;
 mod modelopt;
@@ -24,7 +25,7 @@ mod names;
 mod scheme;
 mod table;
 
-use std::{collections::HashMap, path::Path};
+use std::{cmp::Reverse, collections::HashMap, path::Path, sync::Arc};
 
 use lanecast::{Bytes, DType, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
@@ -43,7 +44,8 @@ use crate::{
     },
 };
 use choose::{Chosen, choose};
-use layout::Layout;
+use kept::{Kept, Room};
+use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
 
 /// What [`quantize`] and [`requantize`] do.
@@ -275,7 +277,7 @@ fn tensors<'a>(
 ) -> Vec<NewTensor<'a>> {
     let file = |index: usize| checkpoint.source.tensors[checkpoint.contents[index].id()].file;
     let wide = |shape: &[usize]| shape.iter().map(|axis| *axis as u64).collect();
-    let mut tensors = Vec::new();
+    let (mut tensors, room) = (Vec::new(), Room::new());
     for weight in &chosen.weights {
         let index = weight.matrix.tensor;
         let (tensor, content) = (&checkpoint.tensors()[index], &checkpoint.contents[index]);
@@ -286,20 +288,25 @@ fn tensors<'a>(
             None => tensor.stored_bytes,
         };
         let mut doubted = matches!(content, Content::Coded(_));
-        for output in layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options) {
-            let (make, doubt) = (output.make, std::mem::take(&mut doubted));
-            let n = output.shape.iter().product();
-            let all = little(output.dtype).byte_len(n).map_or(u64::MAX, |bytes| bytes as u64);
+        let outputs = layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options);
+        let bytes = |output: &Output| {
+            let bytes = little(output.dtype).byte_len(output.shape.iter().product());
+            bytes.map_or(u64::MAX, |bytes| bytes as u64)
+        };
+        let scales = kept_scales(&outputs, bytes, &room);
+        for output in outputs {
+            let (all, doubt) = (bytes(&output), std::mem::take(&mut doubted));
+            let (part, make) = (output.make.part(weight), output.make);
+            let maker = Maker { checkpoint, weight, make, all, scales: scales.clone() };
             tensors.push(NewTensor {
                 declared: Declared { name: output.name, dtype: output.dtype, shape: wide(&output.shape) },
                 file: file(index),
                 bytes_in: std::mem::take(&mut bytes_in),
                 is_changed: true,
-                part: make.part(weight),
+                part,
                 produce: Box::new(move |range, sink| {
-                    let is_first = range.start == 0;
-                    make.produce(checkpoint, weight, (range, all), sink)?;
-                    let is_doubted = doubt && is_first;
+                    let is_doubted = doubt && range.start == 0;
+                    maker.produce(range, sink)?;
                     let warnings = if is_doubted { checkpoint.doubts(content)? } else { Vec::new() };
                     Ok(Notes { warnings, ..Notes::default() })
                 }),
@@ -323,6 +330,18 @@ fn tensors<'a>(
         });
     }
     tensors
+}
+
+/// The scales of a weight, their bytes, and where they are kept if its codes are written before them.
+fn kept_scales(
+    outputs: &[Output],
+    bytes: impl Fn(&Output) -> u64,
+    room: &Arc<Room>,
+) -> Option<(Arc<Make>, u64, Arc<Kept>)> {
+    let codes = outputs.iter().find(|output| matches!(*output.make, Make::Codes(..)))?;
+    let scales = outputs.iter().find(|output| matches!(*output.make, Make::Scales(..)))?;
+    let place = |of: &Output| (Reverse(of.dtype.size()), of.name.clone());
+    (place(codes) < place(scales)).then(|| (scales.make.clone(), bytes(scales), Arc::new(Kept::new(room))))
 }
 
 /// The first pass: largest magnitudes of weights with a scale for the tensor, shared by those that a runtime fuses, and means of scales.

@@ -2,7 +2,8 @@
 //!
 //! *Law.* A tensor of the output has the bytes of a cast of the whole weight: no block of a scheme goes beyond a band.
 //!
-//! Codes and scales are tensors of their own, and each is made by a cast that drops the other. Memory holds a band.
+//! Codes and scales are tensors of their own. A cast for the codes may keep the scales; otherwise each is made by a cast that drops the other.
+//! Memory holds a band.
 
 use std::ops::Range;
 
@@ -14,6 +15,7 @@ use lanecast_files::{Error, Result};
 
 use super::{
     Weight,
+    kept::Slot,
     matrix::{Band, TILE},
 };
 use crate::{
@@ -69,19 +71,27 @@ impl Cast {
         [rows, cols].map(|n| n.next_multiple_of(self.pad))
     }
 
-    /// Passes the codes of rows of a weight to a sink.
+    /// Passes the codes of rows of a weight to a sink. The scales are kept, swizzled or not, if there is a place for them.
     pub(super) fn codes(
         &self,
         checkpoint: &Checkpoint,
         weight: &Weight,
         form: Form,
         rows: Range<usize>,
+        mut kept: Option<(Slot<'_>, bool)>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        self.run(checkpoint, weight, rows, &mut |_, mut quantized| {
+        self.run(checkpoint, weight, rows, &mut |rows, mut quantized| {
+            if let Some((slot, swizzled)) = &mut kept {
+                slot.bytes.extend(self.stored(quantized.scales, rows, *swizzled));
+            }
             form.apply(&mut quantized.data);
             sink(&quantized.data)
-        })
+        })?;
+        if let Some((slot, _)) = kept {
+            slot.finish();
+        }
+        Ok(())
     }
 
     /// Passes the scales of rows of a weight to a sink.
@@ -93,10 +103,17 @@ impl Cast {
         rows: Range<usize>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        self.run(checkpoint, weight, rows, &mut |rows, quantized| match swizzled {
-            false => sink(&little_endian(quantized.scales, &self.scheme)),
-            true => sink(&swizzle_rows(&quantized.scales, rows)),
+        self.run(checkpoint, weight, rows, &mut |rows, quantized| {
+            sink(&self.stored(quantized.scales, rows, swizzled))
         })
+    }
+
+    /// The scales of rows as files have them.
+    fn stored(&self, scales: Vec<u8>, rows: usize, swizzled: bool) -> Vec<u8> {
+        match swizzled {
+            false => little_endian(scales, &self.scheme),
+            true => swizzle_rows(&scales, rows),
+        }
     }
 
     /// Bytes of the codes of so many rows.

@@ -2,7 +2,7 @@
 //!
 //! A layout is a [`Layout`] in a module of its own. To add one, write the module, and add a row to [`ROWS`].
 
-use std::{fmt, ops::Range, str::FromStr};
+use std::{fmt, ops::Range, str::FromStr, sync::Arc};
 
 use lanecast::DType;
 use lanecast_files::{Error, Result};
@@ -12,7 +12,9 @@ use super::{
     QuantizeOptions, Weight, bitsandbytes,
     cast::{Cast, Form},
     choose::Chosen,
-    comfy, compressed, deepseek, gpt_oss, modelopt, mxfp8,
+    comfy, compressed, deepseek, gpt_oss,
+    kept::Kept,
+    modelopt, mxfp8,
     scheme::{QuantScheme, listed},
     table,
 };
@@ -175,7 +177,7 @@ pub(super) struct Output {
     pub(super) name: String,
     pub(super) dtype: DType,
     pub(super) shape: Vec<usize>,
-    pub(super) make: Make,
+    pub(super) make: Arc<Make>,
 }
 
 /// What makes the bytes of a tensor.
@@ -218,21 +220,49 @@ impl Make {
         row(range.start)..row(range.end)
     }
 
-    /// Passes a range of the `all` bytes to a sink. It begins at a multiple of the [`part`](Self::part), and ends at one or with them.
-    pub(super) fn produce(
-        &self,
-        checkpoint: &Checkpoint,
-        weight: &Weight,
-        (range, all): (Range<u64>, u64),
-        sink: &mut Sink<'_>,
-    ) -> Result<()> {
-        let rows = self.rows(weight, &range, all);
-        match self {
+    /// The range of the `all` bytes that rows of the weight become.
+    fn range(&self, weight: &Weight, rows: &Range<usize>, all: u64) -> Range<u64> {
+        let byte = |row: usize| match row == weight.matrix.all_rows() {
+            true => all,
+            false => (row / weight.matrix.unit()) as u64 * self.part(weight),
+        };
+        byte(rows.start)..byte(rows.end)
+    }
+}
+
+/// A tensor of a weight, and how its bytes are made.
+pub(super) struct Maker<'a> {
+    pub(super) checkpoint: &'a Checkpoint,
+    pub(super) weight: &'a Weight,
+    pub(super) make: Arc<Make>,
+    /// Its bytes.
+    pub(super) all: u64,
+    /// The scales that are made with these codes, and their bytes, or which these scales are.
+    pub(super) scales: Option<(Arc<Make>, u64, Arc<Kept>)>,
+}
+
+impl Maker<'_> {
+    /// Passes a range of the bytes to a sink. It begins at a multiple of the [`part`](Make::part), and ends at one or with the tensor.
+    pub(super) fn produce(&self, range: Range<u64>, sink: &mut Sink<'_>) -> Result<()> {
+        let Self { checkpoint, weight, make, all, scales } = self;
+        let rows = make.rows(weight, &range, *all);
+        match &**make {
             // They are in memory, so is the range.
-            Self::Bytes(bytes) => sink(&bytes[range.start as usize..range.end as usize]),
-            Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, rows, sink),
-            Self::Scales(cast, swizzled) => cast.scales(checkpoint, weight, *swizzled, rows, sink),
-            Self::Table(part) => table::produce(checkpoint, weight, *part, rows, sink),
+            Make::Bytes(bytes) => sink(&bytes[range.start as usize..range.end as usize]),
+            Make::Codes(cast, form) => {
+                let kept = scales.as_ref().and_then(|(make, all, kept)| {
+                    let Make::Scales(_, swizzled) = **make else { return None };
+                    Some((kept.begin(make.range(weight, &rows, *all))?, swizzled))
+                });
+                cast.codes(checkpoint, weight, *form, rows, kept, sink)
+            }
+            Make::Scales(cast, swizzled) => {
+                match scales.as_ref().and_then(|(_, _, kept)| kept.take(&range)) {
+                    Some(bytes) => sink(&bytes),
+                    None => cast.scales(checkpoint, weight, *swizzled, rows, sink),
+                }
+            }
+            Make::Table(part) => table::produce(checkpoint, weight, *part, rows, sink),
         }
     }
 }
@@ -250,7 +280,7 @@ impl Weight {
 
     /// A tensor of the output, whose name ends with `end`.
     pub(super) fn output(&self, end: &str, dtype: DType, shape: &[usize], make: Make) -> Output {
-        Output { name: format!("{}{end}", self.module), dtype, shape: shape.to_vec(), make }
+        Output { name: format!("{}{end}", self.module), dtype, shape: shape.to_vec(), make: Arc::new(make) }
     }
 
     /// Codes as `{module}.weight`, in elements of the codes.
