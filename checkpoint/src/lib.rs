@@ -1,7 +1,8 @@
 //! Model checkpoints: quantized weights of every common layout, recognised, decoded, and written as plain safetensors.
 //!
 //! *Laws.* A value is the exact product of code, scale and factor, rounded once. What the configuration and the tensors say must agree.
-//! An output directory appears complete or not at all. Memory holds the scales of one weight and a part of its codes, not a shard.
+//! An output directory appears complete or not at all. Memory holds ranges of weights with their scales, not a shard, and no byte
+//! depends on the ranges or on the threads.
 //!
 //! # Reading
 //!

@@ -123,8 +123,8 @@ struct Weight {
 /// for the stored scale; nothing is calibrated. Weights that a runtime fuses share the scale of the tensor.
 ///
 /// `src` is a folder and becomes a folder; for [`QuantLayout::Comfy`] it may be a `.safetensors` file and become one. Shards keep their names, and
-/// all files that are no weights are copied. Memory holds a band of rows, or one matrix of a tensor of stacked experts that is stored
-/// transposed. Weights are read twice, for scales and for codes.
+/// all files that are no weights are copied. Memory holds bands of rows. Weights whose scales are far from the codes in
+/// the file are read twice.
 ///
 /// ```no_run
 /// use lanecast_checkpoint::{Callbacks, QuantLayout, QuantScheme, QuantizeOptions, quantize};

@@ -2,7 +2,7 @@
 
 use lanecast::{DType, half::bf16};
 
-use super::{QuantLayout, QuantizeOptions, choose::choose, tensors};
+use super::{QuantLayout, QuantScheme, QuantizeOptions, choose::choose, tensors};
 use crate::{
     Checkpoint,
     write::divisions::{Random, check, write},
@@ -60,4 +60,32 @@ fn ranges_of_every_layout_and_scheme_add_up() {
         }
     }
     assert!(count > 100, "{count}");
+}
+
+/// Scales that follow their codes in the file are made with them: the source is read once.
+#[test]
+fn one_pass_makes_codes_and_scales() {
+    let (folder, checkpoint) = model(&[("m.0.q_proj.weight", &[700, 384])], "llama");
+    let options = QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::CompressedTensors);
+    let target = options.layout.target();
+    let chosen = choose(&checkpoint, &options, target, false).expect("weights");
+    let new = tensors(&checkpoint, &chosen, target, &options);
+    let make = |end: &str, range: Option<std::ops::Range<u64>>| {
+        let tensor = new.iter().find(|tensor| tensor.declared.name.ends_with(end)).expect("a tensor");
+        let (mut out, range) = (Vec::new(), range.unwrap_or(0..tensor.bytes()));
+        let made = (tensor.produce)(range, &mut |bytes| {
+            out.extend_from_slice(bytes);
+            Ok(())
+        });
+        made.map(|_| out)
+    };
+    let alone = make("_scale", None).expect("scales");
+    make("_packed", None).expect("codes");
+    std::fs::remove_file(folder.path().join("model.safetensors")).expect("a file");
+    let part = 128 * 384 / 32;
+    let first = make("_scale", Some(0..part)).expect("scales that were kept");
+    let rest = make("_scale", Some(part..alone.len() as u64)).expect("scales that were kept");
+    assert_eq!([first, rest].concat(), alone);
+    // They are kept until they are written.
+    assert!(make("_scale", None).is_err());
 }
