@@ -25,8 +25,10 @@ use crate::{
     source::Source,
 };
 
+mod lookup;
 mod scales;
 
+use lookup::Lookup;
 use scales::Window;
 pub(crate) use scales::{Decoder, Line};
 
@@ -49,7 +51,7 @@ pub(crate) struct Decoding<'a> {
     pub(crate) coding: &'a Coding,
     pub(crate) allow_nan: bool,
     pub(crate) to: DType,
-    /// Whether the loops of [`lanecast::scaled`] stay out of it.
+    /// Whether the loops of [`lanecast::scaled`] and tables stay out of it.
     pub(crate) plainly: bool,
 }
 
@@ -105,10 +107,11 @@ impl Decoding<'_> {
         }
         let decoder = Decoder::of(source, coding, allow_nan, Window::of_rows(coding, height, &rows))?;
         let fast = Fast::new(&decoder, to).filter(|_| !plainly);
+        let mut lookup = Lookup::new(&decoder, to).filter(|_| !plainly);
         for (batch, rows) in pieces(rows, height, height) {
             match &fast {
                 Some(fast) => fast.run(batch, rows, &mut emit)?,
-                None => decoder.rows(batch, rows, &mut emit)?,
+                None => decoder.rows(batch, rows, lookup.as_mut(), &mut emit)?,
             }
         }
         Ok(())
@@ -128,7 +131,7 @@ fn pieces(rows: Range<usize>, height: usize, most: usize) -> impl Iterator<Item 
 
 /// The codes of some rows and columns of a matrix.
 pub(crate) struct Patch {
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     packing: Packing,
     row: usize,
     col: usize,
@@ -138,11 +141,6 @@ impl Patch {
     /// Writes the fields of a row in some columns to `out`. Both are counted in the matrix.
     pub(crate) fn unpack(&self, row: usize, cols: Range<usize>, out: &mut [u8]) {
         self.packing.unpack(&self.bytes, row - self.row, cols.start - self.col..cols.end - self.col, out);
-    }
-
-    /// The bytes of the codes.
-    pub(crate) fn bytes(&self) -> &[u8] {
-        &self.bytes
     }
 }
 
@@ -188,13 +186,8 @@ impl Decoder<'_> {
         let axis = self.coding.groups.map(|(_, axis)| axis);
         let block = if axis == Some(Axis::Rows) { self.groups[row] } else { row / scales.block[0] };
         self.load(line, batch * scales.grid[0] + block)?;
-        let (factor, first) = (self.times_over(), self.window.blocks.start);
-        let of = |block: usize| Block {
-            scale: line.scales[block - first],
-            zero: line.zeros.get(block - first).copied().unwrap_or(0.0),
-            bias: line.biases.get(block - first).copied(),
-            factor,
-        };
+        let first = self.window.blocks.start;
+        let of = |block: usize| self.block(line, block - first);
         let code = |field: &u8| self.table[usize::from(*field)];
         let width = scales.block[1];
         if axis == Some(Axis::Columns) || width == 1 {
@@ -218,6 +211,16 @@ impl Decoder<'_> {
         Ok(())
     }
 
+    /// What the codes of a block of a line have in common.
+    fn block(&self, line: &Line, block: usize) -> Block {
+        Block {
+            scale: line.scales[block],
+            zero: line.zeros.get(block).copied().unwrap_or(0.0),
+            bias: line.biases.get(block).copied(),
+            factor: self.times_over(),
+        }
+    }
+
     /// What values are multiplied by, and divided by.
     fn times_over(&self) -> (f64, f64) {
         let factor = self.factor.map_or(1.0, f64::from);
@@ -229,15 +232,30 @@ impl Decoder<'_> {
         }
     }
 
-    /// Rows of a matrix.
-    fn rows(&self, batch: usize, rows: Range<usize>, emit: &mut Emit<'_, '_>) -> Result<()> {
+    /// Rows of a matrix, whose values are looked up if there are tables.
+    fn rows(
+        &self,
+        batch: usize,
+        rows: Range<usize>,
+        mut lookup: Option<&mut Lookup<'_>>,
+        emit: &mut Emit<'_, '_>,
+    ) -> Result<()> {
         let [_, cols] = self.coding.matrix();
         let step = (PART / cols).max(1);
         let (mut line, mut fields) = (Line::default(), vec![0; cols]);
-        let mut values = Vec::new();
+        let (mut values, mut out, row_bytes) = (Vec::new(), Vec::new(), cols * emit.to.size());
         for first in rows.clone().step_by(step) {
             let rows = first..rows.end.min(first + step);
             let patch = self.patch(batch, rows.clone(), 0..self.coding.cols)?;
+            if let Some(lookup) = &mut lookup {
+                out.resize(rows.len() * row_bytes, 0);
+                for (row, out) in rows.zip(out.chunks_exact_mut(row_bytes)) {
+                    patch.unpack(row, 0..cols, &mut fields);
+                    lookup.row(&mut line, &fields, (batch, row), out)?;
+                }
+                emit.bytes(&out)?;
+                continue;
+            }
             values.resize(rows.len() * cols, 0.0);
             for (row, values) in rows.zip(values.chunks_exact_mut(cols)) {
                 patch.unpack(row, 0..cols, &mut fields);

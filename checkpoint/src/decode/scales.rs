@@ -7,7 +7,7 @@ use lanecast_files::Result;
 
 use crate::{
     checkpoint::little,
-    coding::{Axis, Codes, Coding, Factor, Id, ScaleData, Zeros},
+    coding::{Axis, Codes, Coding, Factor, Id, ScaleData, Scales, Zeros},
     error::{At, invalid, not_finite},
     source::{Source, Stored},
     unpack::swizzle,
@@ -80,7 +80,22 @@ pub(crate) struct Line {
     pub(crate) scales: Vec<f64>,
     pub(crate) zeros: Vec<f64>,
     pub(crate) biases: Vec<f64>,
+    /// The scales as they are stored.
+    pub(super) stored: Vec<u8>,
     fields: Vec<u8>,
+}
+
+impl Line {
+    /// Casts the scales that are stored.
+    fn cast(&mut self, plan: &CastPlan, scales: &Scales) -> Result<()> {
+        let n = self.stored.len() / plan.source().dtype().size();
+        floats(plan, &self.stored, n, &mut self.scales)?;
+        if scales.zero_is_zero {
+            let scales = self.scales.iter_mut().zip(&self.stored);
+            scales.filter(|(_, byte)| **byte == 0).for_each(|(scale, _)| *scale = 0.0);
+        }
+        Ok(())
+    }
 }
 
 /// The plan of a cast to numbers of the host.
@@ -267,6 +282,23 @@ impl<'a> Decoder<'a> {
         &self.scales[(lines.start - held.start) * line..(lines.end - held.start) * line]
     }
 
+    /// Whether a scale is one byte.
+    pub(super) fn has_scales_of_a_byte(&self) -> bool {
+        self.scale_size == 1
+    }
+
+    /// A line with the scale that each byte stands for, without zero points of a tensor and biases.
+    pub(super) fn every_scale(&self) -> Result<Line> {
+        let mut line = Line { stored: (0..=u8::MAX).collect(), ..Line::default() };
+        if let (Some(scales), Some(to_f64)) = (&self.coding.scales, &self.to_f64) {
+            line.cast(to_f64, scales)?;
+        }
+        if let Zeros::Constant(zero) = self.coding.zeros {
+            line.zeros = vec![f64::from(zero); line.scales.len()];
+        }
+        Ok(line)
+    }
+
     /// Loads scales, zero points and biases of a row of blocks, counted through all matrices.
     pub(crate) fn load(&self, line: &mut Line, row: usize) -> Result<()> {
         let (Some(scales), Some(to_f64)) = (&self.coding.scales, &self.to_f64) else { return Ok(()) };
@@ -287,14 +319,9 @@ impl<'a> Decoder<'a> {
                 &swizzled
             }
         };
-        floats(to_f64, bytes, blocks.len(), &mut line.scales)?;
-        if scales.zero_is_zero {
-            line.scales
-                .iter_mut()
-                .zip(bytes)
-                .filter(|(_, byte)| **byte == 0)
-                .for_each(|(scale, _)| *scale = 0.0);
-        }
+        line.stored.clear();
+        line.stored.extend_from_slice(bytes);
+        line.cast(to_f64, scales)?;
         if !self.biases.is_empty() {
             floats(to_f64, &self.biases[of_row], blocks.len(), &mut line.biases)?;
         }

@@ -15,7 +15,7 @@ use std::{
 };
 
 /// Bytes of scales that all weights keep.
-const MOST: u64 = 16 << 20;
+const MOST: u64 = 8 << 20;
 
 /// The bytes that may still be kept.
 #[derive(Debug)]

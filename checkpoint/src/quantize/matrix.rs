@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Elements of a band, about. A band has whole tiles of 128 rows.
-const BAND: usize = 1 << 20;
+const BAND: usize = 1 << 19;
 /// Rows of the tiles of schemes and of swizzled scales.
 pub(super) const TILE: usize = 128;
 /// Rows and columns of the squares that are transposed at once.
