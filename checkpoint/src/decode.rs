@@ -190,6 +190,14 @@ impl Decoder<'_> {
         let of = |block: usize| self.block(line, block - first);
         let code = |field: &u8| self.table[usize::from(*field)];
         let width = scales.block[1];
+        if width == 1 && axis != Some(Axis::Columns) && self.is_affine {
+            let cols = cols.start - first..cols.end - first;
+            let blocks = line.scales[cols.clone()].iter().zip(&line.zeros[cols]);
+            for ((out, field), (scale, zero)) in out.iter_mut().zip(fields).zip(blocks) {
+                *out = (code(field) - zero) * scale;
+            }
+            return Ok(());
+        }
         if axis == Some(Axis::Columns) || width == 1 {
             for ((out, field), col) in out.iter_mut().zip(fields).zip(cols) {
                 let block = if axis == Some(Axis::Columns) { self.groups[col] } else { col };

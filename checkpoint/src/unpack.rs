@@ -49,13 +49,11 @@ impl Packing {
         let (bit, mask) = (row * self.bits as usize, u64::from(u8::MAX >> (8 - self.bits)));
         let (word, shift) = (bit / 32, bit % 32);
         let crosses = shift + self.bits as usize > 32;
-        for (out, col) in out.iter_mut().zip(cols) {
-            let at = |word: usize| {
-                let first = word * self.pitch + 4 * col;
-                u64::from(u32::from_le_bytes([0, 1, 2, 3].map(|i| matrix[first + i])))
-            };
-            let next = if crosses { at(word + 1) } else { 0 };
-            *out = ((at(word) | next << 32) >> shift & mask) as u8;
+        let words = |word: usize| matrix[word * self.pitch..][4 * cols.start..4 * cols.end].as_chunks().0;
+        let (low, high) = (words(word), words(if crosses { word + 1 } else { word }));
+        for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(high)) {
+            let high = if crosses { u32::from_le_bytes(*high) } else { 0 };
+            *out = ((u64::from(u32::from_le_bytes(*low)) | u64::from(high) << 32) >> shift & mask) as u8;
         }
     }
 }

@@ -71,6 +71,8 @@ pub(crate) struct Decoder<'a> {
     pub(crate) groups: Vec<usize>,
     /// The factor, if it is that of a tensor.
     pub(crate) factor: Option<f32>,
+    /// Whether values are integers less zero points, times finite scales.
+    pub(super) is_affine: bool,
 }
 
 /// Scales, zero points and biases of a row of blocks, in the columns of the window.
@@ -149,6 +151,11 @@ impl<'a> Decoder<'a> {
             biases: Vec::new(),
             groups: Vec::new(),
             factor: None,
+            is_affine: !allow_nan
+                && matches!(coding.values, Codes::Signed | Codes::Unsigned)
+                && !matches!(coding.zeros, Zeros::None)
+                && matches!(coding.factor, Factor::None)
+                && coding.biases.is_none(),
         };
         if coding.elements == 0 {
             return Ok(decoder);
