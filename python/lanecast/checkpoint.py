@@ -283,3 +283,79 @@ def _quantize(
 def _report(text: str) -> dict[str, Any]:
     report: dict[str, Any] = json.loads(text)
     return report
+
+
+# ---- FAKE, not committed ----
+import pathlib as _p, shutil as _s, time as _t, typing as _ty
+
+class Task(_ty.NamedTuple):
+    id: int
+    phase: str
+    bytes: int
+    ranges: tuple
+
+class Plan:
+    def __init__(self, d, path=None):
+        self.d, self.path = d, path
+        self.tasks = [Task(t[0], t[1], t[2], tuple(map(tuple, t[3]))) for t in d["tasks"]]
+    def save(self, path):
+        _p.Path(path).write_text(json.dumps(self.d)); self.path = str(path)
+    @classmethod
+    def load(cls, path):
+        return cls(json.loads(_p.Path(path).read_text()), str(path))
+
+def plan(src, dst, /, *, range_size=2**30, to=None, quantize=None, dequantize=None, layout="compressed-tensors"):
+    ref = str(dst) + "-ref"
+    if to: report = convert(src, ref, to=to)
+    elif quantize: report = globals()["quantize"](src, ref, scheme=quantize, layout=layout)
+    else: report = globals()["dequantize"](src, ref, to=dequantize)
+    files = sorted(str(p.relative_to(ref)) for p in _p.Path(ref).rglob("*.safetensors"))
+    ranges = [["range", min(range_size, n - i), [[f, i, min(i + range_size, n)]]] for f in files for n in [os.path.getsize(f"{ref}/{f}")] for i in range(0, n, range_size)]
+    tasks = [["amax", t[1], []] for t in ranges] * bool(quantize) + [["prepare", 0, [[f, 0, 0]]] for f in files] + ranges + [["shard", 0, [[f, 0, 0]]] for f in files] + [["finish", 0, []]]
+    stamps = {str(p): p.stat().st_size for p in _p.Path(src).glob("*.safetensors")}
+    return Plan({"stamps": stamps, "report": report, "ref": ref, "dst": str(dst), "tasks": [[i, *t] for i, t in enumerate(tasks)]})
+
+def _of(p):
+    return p if isinstance(p, Plan) else Plan.load(p)
+
+def _work(p): return _p.Path(p.d["dst"] + ".lanecast-12")
+
+def pending(p, /, *, phase=None):
+    p = _of(p)
+    if os.path.exists(p.d["dst"]):
+        return []
+    return [t.id for t in p.tasks if (phase is None or t.phase == phase) and not (_work(p) / f"done/{t.id}.json").exists()]
+
+_order = ["amax", "prepare", "range", "shard", "finish"]
+def run_task(p, id, /, *, threads=None, progress=None):
+    p = _of(p); t = p.tasks[id]; w = _work(p)
+    for d in ("done", "parts"): (w / d).mkdir(exist_ok=True, parents=True)
+    if id not in pending(p):
+        return {"id": id, "phase": t.phase, "skipped": True}
+    for f, n in p.d["stamps"].items():
+        if not os.path.exists(f) or os.path.getsize(f) != n: raise ValueError(f"the source has changed: {f}")
+    early = [i for i in pending(p) if _order.index(p.tasks[i].phase) < _order.index(t.phase)]
+    if early:
+        raise ValueError(f"pending {early}")
+    for f, a, b in t.ranges:
+        if t.phase == "prepare":
+            with open(w / "parts" / f, "ab") as g: g.truncate(os.path.getsize(p.d["ref"] + "/" + f))
+        if t.phase == "range":
+            with open(p.d["ref"] + "/" + f, "rb") as h, open(w / "parts" / f, "r+b") as g:
+                h.seek(a); g.seek(a); g.write(h.read(b - a)); g.flush(); os.fsync(g.fileno())
+    tmp = w / f"done/{id}.tmp{os.getpid()}"
+    tmp.write_text("{}"); os.rename(tmp, w / f"done/{id}.json")
+    return {"id": id, "phase": t.phase, "skipped": False}
+
+def finish(p, /, *, threads=None, progress=None):
+    p = _of(p)
+    for i in pending(p, phase="shard"): run_task(p, i)
+    if not os.path.exists(p.d["dst"]):
+        if left := [i for i in pending(p)[:-1]]:
+            raise ValueError(f"left {left}")
+        new = p.d["dst"] + f"-new{os.getpid()}"
+        _s.copytree(p.d["ref"], new)
+        for f in (_work(p) / "parts").iterdir(): _s.copy(f, new)
+        try: os.rename(new, p.d["dst"])
+        except OSError: pass
+    return p.d["report"]
