@@ -24,7 +24,8 @@
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
-//! casts, and `quantize` quantized checkpoints. `write` writes what is planned. `check` collects the `faults` of a checkpoint, and
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned, and `tasks` writes ranges of it on many machines, which
+//! `origin` tells whether the source is the same. `check` collects the `faults` of a checkpoint, and
 //! `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
@@ -49,11 +50,15 @@ mod faults;
 mod folder;
 mod gguf;
 mod layouts;
+mod named;
 mod npz;
+mod origin;
 mod pickle;
+mod prepared;
 mod quantize;
 mod source;
 mod spool;
+mod tasks;
 mod torch;
 mod unpack;
 mod values;
@@ -65,5 +70,7 @@ pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
 pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use prepared::Outcome;
 pub use quantize::{QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize};
+pub use tasks::{ByteRange, Operation, Phase, PlanOptions, Task, TaskPlan, TaskReport};
 pub use write::{Callbacks, Loss, Step};

@@ -17,4 +17,5 @@ mod refusals;
 mod requantize;
 mod resume;
 mod stacks;
+mod tasks;
 mod torch;

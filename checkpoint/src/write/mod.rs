@@ -21,7 +21,7 @@ pub use self::notes::Loss;
 pub(crate) use self::{
     notes::Notes,
     others::{CopiedFile, copied_files},
-    paths::{becomes_file, check_apart, make},
+    paths::{becomes_file, make},
     shards::{Cut, index, name_shards},
     stream::{Target, new_file},
 };
@@ -70,6 +70,12 @@ impl std::fmt::Debug for Callbacks<'_> {
 }
 
 impl Callbacks<'_> {
+    /// The same callbacks for a part of the work.
+    pub(crate) fn reborrow(&mut self) -> Callbacks<'_> {
+        let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn FnMut(Step<'_>));
+        Callbacks { progress, cancelled: self.cancelled }
+    }
+
     /// Fails if the work was cancelled.
     pub(crate) fn check(&self) -> Result<()> {
         match self.cancelled.is_some_and(|cancelled| cancelled()) {
@@ -141,6 +147,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) texts: Vec<(&'static str, String)>,
     /// The index of the source, whose other members stay. An index is written if there are several shards.
     pub(crate) index: Option<&'a Value>,
+    /// Whether the output is the only shard, not a folder.
+    pub(crate) is_file: bool,
 }
 
 /// What was written.
@@ -165,32 +173,20 @@ impl Plan<'_> {
         self.shards.iter().map(Shard::bytes).fold(0, u64::saturating_add)
     }
 
-    /// Writes everything to the folder `dst`, which appears complete or not at all.
-    pub(crate) fn write_folder(
-        &self,
-        dst: &Path,
-        replace: bool,
-        callbacks: &mut Callbacks<'_>,
-    ) -> Result<Written> {
+    /// Writes everything to `dst`, which appears complete or not at all.
+    pub(crate) fn write(&self, dst: &Path, replace: bool, callbacks: &mut Callbacks<'_>) -> Result<Written> {
+        if self.is_file {
+            let mut output = Output::create(dst, replace)?;
+            let written = self.write_shards(&mut Single { output: &mut output }, callbacks)?;
+            output.commit()?;
+            return Ok(written);
+        }
         let staged = StagedFolder::create(dst, replace)?;
         let mut written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
         self.write_rest(staged.path(), callbacks)?;
         written.files = self.names();
         callbacks.check()?;
         staged.commit()?;
-        Ok(written)
-    }
-
-    /// Writes the only shard to the file `dst`, which appears complete or not at all.
-    pub(crate) fn write_file(
-        &self,
-        dst: &Path,
-        replace: bool,
-        callbacks: &mut Callbacks<'_>,
-    ) -> Result<Written> {
-        let mut output = Output::create(dst, replace)?;
-        let written = self.write_shards(&mut Single { output: &mut output }, callbacks)?;
-        output.commit()?;
         Ok(written)
     }
 
@@ -216,6 +212,19 @@ impl Plan<'_> {
             }
             Ok(work.written)
         })
+    }
+
+    /// What is written, but for the notes about it.
+    pub(crate) fn written(&self) -> Written {
+        let tensors = || self.shards.iter().flat_map(|shard| &shard.tensors);
+        Written {
+            changed: tensors().filter(|tensor| tensor.is_changed).count(),
+            copied: tensors().filter(|tensor| !tensor.is_changed).count(),
+            bytes_in: tensors().map(|tensor| tensor.bytes_in).sum(),
+            bytes_out: self.bytes(),
+            files: if self.is_file { Vec::new() } else { self.names() },
+            ..Written::default()
+        }
     }
 
     /// The names of all files of the folder.

@@ -10,7 +10,7 @@ use lanecast_files::{Error, Result};
 use crate::{error::request, source::Source};
 
 /// Fails if one folder is in the other.
-pub(crate) fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()> {
+fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()> {
     let real = |path: &Path| -> PathBuf {
         // The output need not exist; its folders may.
         let missing = path.ancestors().take_while(|path| !path.exists()).count();
@@ -30,12 +30,17 @@ pub(crate) fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()>
     Ok(())
 }
 
-/// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only.
+/// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only, or if one folder is
+/// in the other.
 pub(crate) fn becomes_file(source: &Source, shards: usize, dst: &Path) -> Result<bool> {
     let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
     if names_file && (source.is_folder || source.gguf.is_some() || shards != 1) {
         let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
         return Err(request(what).at_path(dst));
+    }
+    match names_file {
+        true => check_apart(&source.files[0].path, dst, false)?,
+        false => check_apart(&source.folder, dst, source.is_folder)?,
     }
     Ok(names_file)
 }
