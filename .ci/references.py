@@ -5,7 +5,6 @@ docstrings. What has no comment or docstring is an error: the sources are comple
 """
 
 import ast
-import inspect
 import re
 
 HEADER = "capi/include/lanecast.h"
@@ -92,7 +91,7 @@ def c_page(root):
 def documented(node, path):
     text = ast.get_docstring(node)
     if not text:
-        raise SystemExit(f"{path}:{node.lineno}: {node.name} has no docstring")
+        raise SystemExit(f"{path}: {getattr(node, 'name', 'the module')} has no docstring")
     return text
 
 
@@ -179,11 +178,12 @@ def python_page(root):
     stubs = parse(STUBS)
     sources = {STUBS: definitions(stubs)} | {path: definitions(parse(path)) for path in PARTS}
     dtypes = [node.target.id for node in stubs.body if isinstance(node, ast.AnnAssign) and ast.unparse(node.annotation) == "DType"]
-    parts = ["# The Python package", "Rendered from the stubs and the docstrings of the package.", sections(inspect.cleandoc(ast.get_docstring(package) or ""))]
+    parts = ["# The Python package", "Rendered from the stubs and the docstrings of the package.", sections(documented(package, "the package"))]
     # A line `#: ...` above an assignment describes it.
     described = dict(map(reversed, re.findall(r"^#: (.*)\n(\w+) = ", (root / "python/lanecast/__init__.py").read_text(), re.MULTILINE)))
     # The options that many functions take come as `**options`: their values are literals.
-    options = "\n".join(ast.unparse(node) for node in parse("python/lanecast/_options.py").body if isinstance(node, ast.Assign) and is_public(getattr(node.targets[0], "id", "_")))
+    literals = [node for node in parse("python/lanecast/_options.py").body if isinstance(node, ast.Assign)]
+    options = "\n".join(ast.unparse(node) for node in literals if is_public(getattr(node.targets[0], "id", "_")))
     parts += ["## lanecast", "Dtypes: " + ", ".join(f"`{name}`" for name in dtypes) + ".", f"Values of options:\n\n```python\n{options}\n```"]
     for name in exported(package):
         found = next(((path, nodes[name]) for path, nodes in sources.items() if name in nodes), None)
@@ -195,7 +195,7 @@ def python_page(root):
             raise SystemExit(f"python/lanecast/__init__.py: {name} is defined in none of {', '.join(sources)}")
     for module, path in MODULES.items():
         tree = parse(path)
-        parts += [f"## {module}", sections(ast.get_docstring(tree) or "")]
+        parts += [f"## {module}", sections(documented(tree, path))]
         nodes = definitions(tree)
         for name in exported(tree):
             if name in nodes:

@@ -9,7 +9,7 @@ use crate::rooms::{ROOMS, room, sources_of_kernels};
 
 const ROOT: &str = env!("CARGO_MANIFEST_DIR");
 
-/// A crate: its name, its folder and what it is for. Each stands above what it uses.
+/// A crate: its name, its folder and what it is for. Each is above the crates that it uses.
 const CRATES: [(&str, &str, &str); 7] = [
     ("lanecast-python", "python", "the Python package"),
     ("lanecast-cli", "cli", "the program"),

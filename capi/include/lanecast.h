@@ -309,7 +309,7 @@ typedef struct lanecast_report {
     uint64_t elements;
     /** Values that became the nearest end of the range. */
     uint64_t saturated;
-    /** Values whose low bits only were kept. */
+    /** Values that kept only their low bits. */
     uint64_t wrapped;
     /** Finite values that became infinite. */
     uint64_t overflowed_to_infinity;
@@ -628,7 +628,7 @@ LANECAST_NOEXCEPT;
  * Preconditions:
  *
  * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
- * writes the sources or accesses the destinations. `options` is NULL or readable; `error` is NULL or writable.
+ * writes the source or accesses the destination. `options` is NULL or readable; `error` is NULL or writable.
  */
 LANECAST_API
 lanecast_status lanecast_cast(const void *src,
@@ -679,7 +679,7 @@ LANECAST_NOEXCEPT;
  * Preconditions:
  *
  * `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
- * writes the sources or accesses the destinations. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
+ * writes the source or accesses the destination. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
  */
 LANECAST_API
 lanecast_status lanecast_run(const struct lanecast_plan *plan,
@@ -696,9 +696,9 @@ LANECAST_NOEXCEPT;
  *
  * Preconditions:
  *
- * All elements of `src` are readable and all elements of `dst` are writable, and until the call returns nothing else
- * writes the source or accesses the destination; shapes, and strides that are not NULL, have `ndim` numbers. `plan` points to a plan; `src`, `dst` and `threads` are NULL or
- * readable; `error` is NULL or writable.
+ * All elements of `src` are readable and all elements of `dst` are writable, and until the call returns nothing else writes the source or
+ * accesses the destination; shapes, and strides that are not NULL, have `ndim` numbers. `plan` points to a plan; `src`, `dst` and `threads` are
+ * NULL or readable; `error` is NULL or writable.
  */
 LANECAST_API
 lanecast_status lanecast_run_array(const struct lanecast_plan *plan,
@@ -885,11 +885,11 @@ lanecast_status lanecast_scaled_describe(const struct lanecast_scaled_plan *plan
 LANECAST_NOEXCEPT;
 
 /**
- * Casts codes and scales of the plan `from` to codes and scales of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
- * Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go to
- * `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
- * `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no
- * zero points. The cast runs on the calling thread.
+ * Casts codes and scales of the plan `from` to codes and scales of the plan `to`, whose options apply: each value is decoded exactly and rounded
+ * once. Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go
+ * to `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
+ * `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no zero
+ * points. The cast runs on the calling thread.
  *
  * Preconditions:
  *
@@ -920,9 +920,9 @@ LANECAST_NOEXCEPT;
  *
  * Preconditions:
  *
- * `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until the call returns nothing else
- * writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
- * and `error` are NULL or can be written.
+ * `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
+ * the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable;
+ * `report` and `error` are NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_quantize_dynamic(const struct lanecast_scaled_plan *plan,
@@ -987,9 +987,9 @@ LANECAST_NOEXCEPT;
  *
  * Preconditions:
  *
- * `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until the call returns nothing else
- * writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
- * readable; `error` is NULL or can be written.
+ * `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
+ * the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable;
+ * `error` is NULL or can be written.
  */
 LANECAST_API
 lanecast_status lanecast_scaled_dequantize(const struct lanecast_scaled_plan *plan,
@@ -1085,10 +1085,10 @@ lanecast_status lanecast_scaled_quantize_dynamic_view(const struct lanecast_scal
 LANECAST_NOEXCEPT;
 
 /**
- * Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is `LANECAST_SCALE_RULE_MIN_MAX`. An integer stands for `(code - zero) * scale`.
- * Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to `zeros`. Unless `report` is
- * NULL, the report goes there. The lengths are in bytes and must equal the lengths that `lanecast_scaled_describe` returns. `threads` is as for `lanecast_run`; the
- * result does not depend on it.
+ * Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is `LANECAST_SCALE_RULE_MIN_MAX`. An integer stands for
+ * `(code - zero) * scale`. Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to
+ * `zeros`. Unless `report` is NULL, the report goes there. The lengths are in bytes and must equal the lengths that `lanecast_scaled_describe`
+ * returns. `threads` is as for `lanecast_run`; the result does not depend on it.
  *
  * Preconditions:
  *

@@ -89,7 +89,7 @@ unsafe fn make(
 /// # Safety
 ///
 /// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
-/// writes the sources or accesses the destinations. `options` is NULL or readable; `error` is NULL or writable.
+/// writes the source or accesses the destination. `options` is NULL or readable; `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_cast(
     src: *const c_void,

@@ -27,7 +27,7 @@ pub struct lanecast_report {
     pub elements: u64,
     /// Values that became the nearest end of the range.
     pub saturated: u64,
-    /// Values whose low bits only were kept.
+    /// Values that kept only their low bits.
     pub wrapped: u64,
     /// Finite values that became infinite.
     pub overflowed_to_infinity: u64,
@@ -97,7 +97,7 @@ unsafe fn at(
 /// # Safety
 ///
 /// `src` is readable and `dst` writable for the bytes of `n` elements (`lanecast_type_bytes`), and until the call returns nothing else
-/// writes the sources or accesses the destinations. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
+/// writes the source or accesses the destination. `plan` points to a plan; `threads` is NULL or readable; `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run(
     plan: *const lanecast_plan,
@@ -125,9 +125,9 @@ pub unsafe extern "C" fn lanecast_run(
 ///
 /// # Safety
 ///
-/// All elements of `src` are readable and all elements of `dst` are writable, and until the call returns nothing else
-/// writes the source or accesses the destination; shapes, and strides that are not NULL, have `ndim` numbers. `plan` points to a plan; `src`, `dst` and `threads` are NULL or
-/// readable; `error` is NULL or writable.
+/// All elements of `src` are readable and all elements of `dst` are writable, and until the call returns nothing else writes the source or
+/// accesses the destination; shapes, and strides that are not NULL, have `ndim` numbers. `plan` points to a plan; `src`, `dst` and `threads` are
+/// NULL or readable; `error` is NULL or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_run_array(
     plan: *const lanecast_plan,

@@ -89,7 +89,7 @@ pub struct Difference {
     pub largest_at: u64,
     /// The mean magnitude of the errors.
     pub mean: f64,
-    /// The root of the sum of squared errors over that of the squares of `b`. Infinite if only `b` is zero.
+    /// The root of the sum of squared errors over the root of the sum of squares of `b`. Infinite if only `b` is zero.
     pub relative: f64,
     /// The signal-to-quantization-noise ratio in decibels: -20 log10 of `relative`. Infinite without errors.
     pub sqnr: f64,
@@ -103,7 +103,7 @@ pub struct Difference {
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[non_exhaustive]
 pub struct Ulps {
-    /// The dtype: that of the two with fewer bits of mantissa, or `bfloat16` if both have codes.
+    /// The dtype: of the two, the one with fewer bits of mantissa, or `bfloat16` if both have codes.
     pub dtype: String,
     /// The largest distance.
     pub largest: u64,
@@ -117,7 +117,7 @@ pub struct Ulps {
 ///
 /// Tensors with the same name are compared. These are, too, if one side has a tensor of several weights and the other has each weight alone:
 /// `qkv_proj`, `gate_up_proj` and `fused_qkv_a_proj` with their parts, and experts that are stacked in `experts.gate_up_proj` and
-/// `experts.down_proj` with those in `experts.N`. The `model_type` of the configuration says whether stacked matrices are transposed and
+/// `experts.down_proj` with the weights in `experts.N`. The `model_type` of the configuration says whether stacked matrices are transposed and
 /// whether their rows alternate. If it is unknown, the shapes decide, and square matrices are taken as they are.
 ///
 /// A step of the callbacks names the file of `a`, and counts stored bytes that were read of both.
@@ -133,7 +133,7 @@ pub struct Ulps {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::read`], which name the file and the tensor; [`Error::Cancelled`].
+/// The errors of [`Checkpoint::read`], which name the file and the tensor; [`Error::Cancelled`].
 pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> Result<Comparison> {
     let matching::Matched { pairs, only_a, only_b, incomparable } = matching::matched(a, b);
     let (layout_a, layout_b) = (a.layout().to_owned(), b.layout().to_owned());

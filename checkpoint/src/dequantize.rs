@@ -122,9 +122,8 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
     let source = &checkpoint.source;
     let metadata = |file: usize| plain_metadata(&source.files[file].metadata);
     let shards = if to_gguf {
-        let file_type = gguf::file_type(&Elements::Plain(options.to))?;
         let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
-        vec![gguf::shard(source, tensors, dst, file_type, elements)?]
+        vec![gguf::shard(source, tensors, dst, &Elements::Plain(options.to), elements)?]
     } else {
         name_shards(source, tensors, Cut::Keep, metadata)
     };

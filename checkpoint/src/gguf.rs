@@ -18,10 +18,7 @@ use crate::{
     source::{Elements, Stored, Via},
 };
 
-pub(crate) use self::{
-    names::stays,
-    write::{file_type, shard},
-};
+pub(crate) use self::{names::stays, write::shard};
 
 /// The first bytes of a file.
 pub(crate) const MAGIC: &[u8; 4] = b"GGUF";
@@ -76,7 +73,7 @@ pub(crate) struct Header {
     pub(crate) tensors: Vec<Stored>,
 }
 
-/// The files of a model, of which `path` is one: itself, or all parts of a split model (`-00001-of-00003.gguf`).
+/// The files of the model that `path` belongs to: itself, or all parts of a split model (`-00001-of-00003.gguf`).
 pub(crate) fn parts(path: &Path) -> Result<Vec<PathBuf>> {
     let metadata = read(path).map_err(|e| e.in_path(path))?.metadata.values;
     let count = metadata.get("split.count").and_then(Value::as_u64);

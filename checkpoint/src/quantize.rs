@@ -23,7 +23,7 @@ mod names;
 mod scheme;
 mod table;
 
-use std::{collections::HashMap, path::Path, sync::Arc};
+use std::{collections::HashMap, path::Path, rc::Rc};
 
 use lanecast::{Bytes, DType, gguf::BlockFormat, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
@@ -119,10 +119,10 @@ struct Weight {
 /// pattern of [`map`](QuantizeOptions::map) names them; so do weights whose columns no whole block divides. Codes are rounded to the nearest
 /// for the stored scale; nothing is calibrated. Weights that a runtime fuses share the scale of the tensor.
 ///
-/// `src` is a folder and becomes a folder; for [`QuantLayout::Comfy`] it may be a `.safetensors` file and become one. For
-/// [`QuantLayout::Gguf`] both are `.gguf` files: names and metadata are kept, and so are the types of what `llama-quantize` leaves out. Shards keep their names, and
-/// all files that are no weights are copied. Memory holds a band of rows, or one matrix of a tensor of stacked experts that is stored
-/// transposed. Weights are read twice, for scales and for codes.
+/// `src` is a folder and becomes a folder; for [`QuantLayout::Comfy`] it may be a `.safetensors` file and become one. For [`QuantLayout::Gguf`]
+/// both are `.gguf` files: names and metadata are kept, and so are the types of what `llama-quantize` leaves out. Shards keep their names, and
+/// all files that are no weights are copied. Memory holds a band of rows, or one matrix of a tensor of stacked experts that is stored transposed.
+/// Weights are read twice, for scales and for codes.
 ///
 /// ```no_run
 /// use lanecast_checkpoint::{Callbacks, QuantLayout, QuantScheme, QuantizeOptions, quantize};
@@ -195,7 +195,7 @@ fn open(src: &Path, layout: QuantLayout) -> Result<Checkpoint> {
             Err(unsupported(what).at_path(src))
         }
         (false, true) => {
-            let what = "the layout gguf quantizes a .gguf file only: the names and the metadata of other checkpoints are not those of GGUF";
+            let what = "the layout gguf quantizes only .gguf files: other checkpoints lack the names and the metadata of GGUF";
             Err(request(what).at_path(src))
         }
         _ => Ok(checkpoint),
@@ -298,8 +298,7 @@ fn gguf_shard<'a>(
     let source = &checkpoint.source;
     // Tensors keep their order.
     tensors.sort_by_key(|tensor| source.names.get(&tensor.declared.name));
-    let file_type = crate::gguf::file_type(&Elements::Blocks(format))?;
-    crate::gguf::shard(source, tensors, dst, file_type, |tensor| {
+    crate::gguf::shard(source, tensors, dst, &Elements::Blocks(format), |tensor| {
         let of = blocks.get(&*tensor.declared.name);
         of.map_or(Elements::Plain(tensor.declared.dtype), |format| Elements::Blocks(*format))
     })
@@ -326,7 +325,7 @@ fn tensors<'a>(
         };
         let mut doubted = matches!(content, Content::Coded(_));
         for output in layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options) {
-            let (make, doubt) = (Arc::new(output.make), std::mem::take(&mut doubted));
+            let (make, doubt) = (Rc::new(output.make), std::mem::take(&mut doubted));
             tensors.push(NewTensor {
                 declared: Declared { name: output.name, dtype: output.dtype, shape: wide(&output.shape) },
                 file: file(index),

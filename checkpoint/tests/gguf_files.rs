@@ -208,7 +208,7 @@ fn options(scheme: QuantScheme) -> QuantizeOptions {
     QuantizeOptions::new(scheme, QuantLayout::Gguf)
 }
 
-/// The metadata of an output: that of the source with this file type.
+/// Checks that an output has the metadata of the source with this file type.
 #[track_caller]
 fn check_pairs(out: &Read, alignment: u32, file_type: u32) {
     let keys = ["general.architecture", "general.file_type", "general.alignment", "a.small", "a.float"];

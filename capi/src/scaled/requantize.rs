@@ -8,11 +8,11 @@ use crate::memory::{bytes, bytes_mut};
 use lanecast::scaled::Quantized;
 use std::ffi::c_void;
 
-/// Casts codes and scales of the plan `from` to codes and scales of the plan `to`, whose options apply: each value is decoded exactly and rounded once.
-/// Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go to
-/// `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
-/// `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no
-/// zero points. The cast runs on the calling thread.
+/// Casts codes and scales of the plan `from` to codes and scales of the plan `to`, whose options apply: each value is decoded exactly and rounded
+/// once. Both plans are for tensors of the same shape. `global` is the tensor's scale for `from`; schemes without one ignore it. The results go
+/// to `data` and `scales`, and unless `report` is NULL, the report goes there, with the tensor's scale for `to`. The scheme of `to` needs
+/// `LANECAST_QUOTIENT_EXACT` and the rule `LANECAST_SCALE_RULE_AMAX` or one of the `LANECAST_SCALE_RULE_POW2_` ones; that of `from` has no zero
+/// points. The cast runs on the calling thread.
 ///
 /// # Safety
 ///

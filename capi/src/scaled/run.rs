@@ -161,9 +161,9 @@ unsafe fn quantize_dynamic<'a>(
 ///
 /// # Safety
 ///
-/// `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until the call returns nothing else
-/// writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable; `report`
-/// and `error` are NULL or can be written.
+/// `src` can be read for `src_len` bytes, `data` and `scales` can be written for `data_len` and `scales_len` bytes, at any alignment, and until
+/// the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable;
+/// `report` and `error` are NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_quantize_dynamic(
     plan: *const lanecast_scaled_plan,
@@ -251,9 +251,9 @@ pub unsafe extern "C" fn lanecast_scaled_quantize(
 ///
 /// # Safety
 ///
-/// `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until the call returns nothing else
-/// writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or
-/// readable; `error` is NULL or can be written.
+/// `data` and `scales` can be read for `data_len` and `scales_len` bytes, `dst` can be written for `dst_len` bytes, at any alignment, and until
+/// the call returns nothing else writes the sources or accesses the destinations. `plan` is NULL or a plan; `threads` is NULL or readable;
+/// `error` is NULL or can be written.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn lanecast_scaled_dequantize(
     plan: *const lanecast_scaled_plan,

@@ -12,10 +12,10 @@ use std::ffi::c_void;
 
 const ZEROS: &str = "the zero points are NULL";
 
-/// Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is `LANECAST_SCALE_RULE_MIN_MAX`. An integer stands for `(code - zero) * scale`.
-/// Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to `zeros`. Unless `report` is
-/// NULL, the report goes there. The lengths are in bytes and must equal the lengths that `lanecast_scaled_describe` returns. `threads` is as for `lanecast_run`; the
-/// result does not depend on it.
+/// Scales and casts a tensor to integers with zero points; the rule of the plan's scheme is `LANECAST_SCALE_RULE_MIN_MAX`. An integer stands for
+/// `(code - zero) * scale`. Writes the codes to `data`, the scales to `scales`, and for each scale a zero point, stored as the codes are, to
+/// `zeros`. Unless `report` is NULL, the report goes there. The lengths are in bytes and must equal the lengths that `lanecast_scaled_describe`
+/// returns. `threads` is as for `lanecast_run`; the result does not depend on it.
 ///
 /// # Safety
 ///

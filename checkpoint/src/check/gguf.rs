@@ -1,6 +1,6 @@
 //! What loaders other than llama.cpp read of GGUF files: types of blocks, architectures, and models in several files.
 //!
-//! The lists are those of `GGML_BLOCK`, `GGUF_ARCHS` and `GGUF_CONFIG_MAPPING` of transformers, and of `DEQUANT_TYPES` of SGLang.
+//! The lists are from `GGML_BLOCK`, `GGUF_ARCHS` and `GGUF_CONFIG_MAPPING` of transformers, and `DEQUANT_TYPES` of SGLang.
 
 use lanecast::gguf::BlockFormat::{
     self, IQ4_NL, IQ4_XS, Q2_K, Q3_K, Q4_0, Q4_1, Q4_K, Q5_0, Q5_1, Q5_K, Q6_K, Q8_0,
@@ -25,7 +25,7 @@ pub(super) struct Limit {
     pub(super) applies: fn(&Blocks<'_>) -> bool,
 }
 
-/// Architectures of which transformers reads the blocks itself.
+/// Architectures whose blocks transformers reads itself.
 const OWN: &[&str] = &["qwen35", "qwen35moe", "lfm2"];
 
 /// Other architectures of transformers, whose blocks the package gguf decodes.

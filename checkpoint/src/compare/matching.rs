@@ -1,7 +1,7 @@
 //! Which tensors of two checkpoints are compared with each other.
 //!
-//! Tensors of one name are. A tensor that only one side has is split by its name: into the weights that a runtime fuses, or into those of
-//! experts that it stacks. If the other side has them all, they are compared with it.
+//! Tensors with the same name are compared. A tensor that only one side has is split by its name, into the weights that a runtime fuses or
+//! the weights of experts that it stacks. If the other side has all of them, they are compared with the tensor.
 
 use std::collections::HashMap;
 

@@ -32,7 +32,7 @@ fn is_complex(dtype: DType) -> bool {
     matches!(dtype, DType::Complex64 | DType::Complex128)
 }
 
-/// How each matrix of a stack is permuted, so that its rows are those of the weights that it stacks.
+/// How each matrix of a stack is permuted, so that its rows are in the order of the weights that it stacks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Order {
     /// Rows of a permuted matrix.
@@ -200,7 +200,7 @@ impl<'a> Pair<'a> {
         ];
         let (mut found, mut measure, mut done) = (Vec::new(), Measure::default(), 0);
         Streams::run(&sides, &mut |left, right| {
-            // The values of a call are those of one piece, because they are those of one tensor of each side.
+            // A call has values of one tensor of each side, and so of one piece.
             while measure.values() == pieces[found.len()].values {
                 let full = std::mem::take(&mut measure);
                 found.push(full.difference(&pieces[found.len()]));
@@ -223,7 +223,7 @@ impl<'a> Pair<'a> {
     }
 }
 
-/// The number of 64-bit integers that differ, of which `float64` cannot tell all apart. Both tensors are read whole.
+/// The number of 64-bit integers that differ. `float64` cannot tell all of them apart. Both tensors are read whole.
 fn different_integers(a: (&Checkpoint, &Part<'_>), b: (&Checkpoint, &Part<'_>)) -> Result<u64> {
     let read = |(checkpoint, part): (&Checkpoint, &Part<'_>)| {
         checkpoint.source.read_all(&checkpoint.source.tensors[part.content.id()])

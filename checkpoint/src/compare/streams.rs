@@ -52,7 +52,7 @@ impl<'a> Side<'a> {
         Ok(Self { checkpoint, chain, to, per_element: per_element as usize, floats, keys })
     }
 
-    /// Sends all parts, each with elements of one tensor. Ends early if nobody receives them.
+    /// Sends all parts, each with elements of one tensor. Ends early if the receiver is gone.
     fn send(&self, to: &SyncSender<Part>) -> Result<()> {
         let bits = self.floats.source().bits_per_element() as usize;
         for part in &self.chain.parts {
@@ -93,7 +93,7 @@ impl<'a> Side<'a> {
     }
 }
 
-/// The places of values among those of a float dtype, in ascending order; 0 and -0 have one place.
+/// The places of values among the values of a float dtype, in ascending order; 0 and -0 have one place.
 struct Keys {
     plan: CastPlan,
     dtype: DType,

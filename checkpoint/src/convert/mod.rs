@@ -162,9 +162,8 @@ pub fn convert(
         if cut != Cut::Keep {
             return Err(request("a GGUF model is written to one file").at("max_shard_size"));
         }
-        let file_type = gguf::file_type(&Elements::Plain(options.to))?;
         let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
-        vec![gguf::shard(&source, new, dst, file_type, elements)?]
+        vec![gguf::shard(&source, new, dst, &Elements::Plain(options.to), elements)?]
     } else {
         name_shards(&source, new, cut, |file| source.files[file].metadata.clone())
     };

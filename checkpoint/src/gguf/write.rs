@@ -44,7 +44,7 @@ const FILE_TYPES: &[(Elements, u32)] = &[
 ];
 
 /// The number of the type of a file that mostly has such elements.
-pub(crate) fn file_type(elements: &Elements) -> Result<u32> {
+fn file_type(elements: &Elements) -> Result<u32> {
     let found = FILE_TYPES.iter().find(|(of, _)| of == elements);
     found.map(|(_, number)| *number).ok_or_else(|| {
         let Elements::Plain(dtype) = elements else {
@@ -54,19 +54,20 @@ pub(crate) fn file_type(elements: &Elements) -> Result<u32> {
     })
 }
 
-/// The only file of the output `dst`, of this number by [`file_type`]. Its tensors are those of the source with the same names, and
-/// `elements_of` says what those become.
+/// The only file of the output `dst`, whose tensors are mostly of the type `main`. Its tensors are in the source by the same names, and `elements_of`
+/// returns what they become.
 pub(crate) fn shard<'a>(
     source: &Source,
     tensors: Vec<NewTensor<'a>>,
     dst: &Path,
-    file_type: u32,
+    main: &Elements,
     elements_of: impl Fn(&NewTensor<'_>) -> Elements,
 ) -> Result<Shard<'a>> {
     let Some(metadata) = &source.gguf else {
-        let what = "a .gguf file is written of a .gguf file only: the names and the metadata of other checkpoints are not those of GGUF";
+        let what = "only a .gguf file can become a .gguf file: other checkpoints lack the names and the metadata of GGUF";
         return Err(request(what).at_path(dst));
     };
+    let file_type = file_type(main)?;
     let alignment = metadata.alignment;
     if !alignment.is_power_of_two() || alignment > MAX_ALIGNMENT {
         let what =

@@ -1,4 +1,4 @@
-//! GGUF: blocks of codes with their scales, in one file that llama.cpp loads. The bytes of blocks are those of ggml's reference.
+//! GGUF: blocks of codes with their scales, in one file that llama.cpp loads. The blocks equal ggml's reference byte for byte.
 
 use lanecast::{
     Bytes, CastOptions, CastPlan, DType,

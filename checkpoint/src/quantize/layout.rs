@@ -168,7 +168,7 @@ pub(super) trait Layout: Sync {
         true
     }
 
-    /// Whether it is that of GGUF files, whose weights have other names, and blocks with inline scales.
+    /// Whether it writes GGUF files, whose weights have other names and whose blocks hold their scales.
     fn is_gguf(&self) -> bool {
         false
     }

@@ -47,7 +47,7 @@ pub enum QuantScheme {
     Q5_1,
 }
 
-/// A scheme as the library casts it. Schemes of tables and those of GGUF have none.
+/// A scheme as the library casts it. Schemes of tables and of GGUF have none.
 struct Row {
     scheme: QuantScheme,
     name: &'static str,
@@ -163,7 +163,7 @@ impl QuantScheme {
         self.row().group
     }
 
-    /// The cast of the library; `None` for tables. `lossless` asks for powers of two as scales, which keep every digit.
+    /// The cast of the library; `None` for tables. `lossless` requires powers of two as scales, which keep every digit.
     pub(crate) fn codes(self, lossless: bool) -> Option<Scheme> {
         let row = self.row();
         let scheme = row.codes?.with_non_finite(NonFinite::Refuse);

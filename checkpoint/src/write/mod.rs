@@ -79,8 +79,9 @@ impl Callbacks<'_> {
     }
 }
 
-/// What passes the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares.
-pub(crate) type Produce<'a> = dyn Fn(&mut Sink<'_>) -> Result<Notes> + Send + Sync + 'a;
+/// What passes the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares. It
+/// runs on the calling thread.
+pub(crate) type Produce<'a> = dyn Fn(&mut Sink<'_>) -> Result<Notes> + 'a;
 
 /// A tensor of the output.
 pub(crate) struct NewTensor<'a> {
@@ -112,7 +113,7 @@ pub(crate) struct Shard<'a> {
     pub(crate) metadata: Vec<(String, String)>,
     /// Its tensors, in any order.
     pub(crate) tensors: Vec<NewTensor<'a>>,
-    /// The header of a GGUF file. Its tensors are written in the order in which they are, each as bytes with its padding.
+    /// The header of a GGUF file. Its tensors are written in this order, each as bytes with its padding.
     pub(crate) gguf: Option<Vec<u8>>,
 }
 

@@ -25,7 +25,7 @@ fn nearest(x: f64) -> f64 {
 }
 
 /// `high - low`, with enough bits that every quotient by the number of codes is on the right side of the midpoints of scales. The last bit
-/// says whether there were more.
+/// says whether lower bits were dropped.
 fn width(high: f32, low: f32) -> f64 {
     let (high, low) = (f64::from(high), -f64::from(low));
     let (large, small) = if high > low { (high, low) } else { (low, high) };

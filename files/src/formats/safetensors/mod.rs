@@ -119,7 +119,7 @@ pub struct Declared {
 }
 
 /// The bytes before the data of a `.safetensors` file, and the order of the tensors in it: their little-endian elements, packed, follow each
-/// other without gaps. The order is the one of the reference implementation: wide elements first, so that all are aligned, then by name.
+/// other without gaps. The order follows the reference implementation: wide elements first, so that all are aligned, then by name.
 ///
 /// # Errors
 ///
