@@ -54,10 +54,12 @@ pub fn markdown(before: &[Count], after: &[Count], margin: f64, most: usize) -> 
     let mut rows = String::new();
     for (tier, mut changes) in tiers {
         let ratios: Vec<f64> = changes.iter().map(Change::ratio).collect();
-        changes.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()).then_with(|| a.cast.cmp(&b.cast)));
-        let grown: Vec<&Change> = changes.iter().filter(|change| change.ratio() > 1.0 + margin).collect();
-        let shrunk: Vec<&Change> =
-            changes.iter().rev().filter(|change| change.ratio() < 1.0 - margin).collect();
+        changes.sort_by(|a, b| (&a.cast, a.unit).cmp(&(&b.cast, b.unit)));
+        let mut grown: Vec<&Change> = changes.iter().filter(|change| change.ratio() > 1.0 + margin).collect();
+        grown.sort_by(|a, b| b.ratio().total_cmp(&a.ratio()));
+        let mut shrunk: Vec<&Change> =
+            changes.iter().filter(|change| change.ratio() < 1.0 - margin).collect();
+        shrunk.sort_by(|a, b| a.ratio().total_cmp(&b.ratio()));
         let (mean, grew, shrank) = (geometric_mean(&ratios), grown.len(), shrunk.len());
         writeln!(text, "| {tier} | {} | {mean:.3} | {grew} | {shrank} |", changes.len()).expect("a string");
         for change in grown.iter().take(most).chain(shrunk.iter().take(most)) {
@@ -93,7 +95,8 @@ mod tests {
         let text = markdown(&side([1.0, 2.0, 4.0]), &side([1.5, 2.0, 2.0]), 0.02, 1).expect("common casts");
         assert!(text.contains("| neon | 6 | 0.909 | 2 | 2 |"), "{text}");
         assert!(text.contains("| neon | float32 -> bool | a call of 64 | 64 | 96 | +50.0 % |"), "{text}");
-        assert!(text.contains("-50.0 %") && !text.contains("int8"), "{text}");
+        assert!(text.contains("| neon | int16 -> bool | a call of 64 | 256 | 128 | -50.0 % |"), "{text}");
+        assert!(!text.contains("int8"), "{text}");
         assert_eq!(text.matches(" % |").count(), 2, "one row of each direction: {text}");
         assert!(markdown(&side([1.0, 2.0, 4.0]), &[], 0.02, 1).is_err());
     }
