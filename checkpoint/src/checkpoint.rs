@@ -5,7 +5,7 @@ use std::{
     path::Path,
 };
 
-use lanecast::{ByteOrder, Bytes, CastOptions, CastPlan, DType, Element, Encoding, gguf::BlockFormat};
+use lanecast::{ByteOrder, DType, Encoding, gguf::BlockFormat};
 use lanecast_files::Result;
 
 use crate::{
@@ -102,6 +102,7 @@ pub struct Checkpoint {
     layout: &'static str,
     warnings: Vec<String>,
     pub(crate) allow_nan: bool,
+    pub(crate) threads: Option<usize>,
 }
 
 impl Checkpoint {
@@ -132,6 +133,7 @@ impl Checkpoint {
             layout: "GGUF",
             warnings,
             allow_nan: false,
+            threads: None,
             source,
         };
         match checkpoint.source.gguf.is_some() {
@@ -146,6 +148,13 @@ impl Checkpoint {
     #[must_use]
     pub fn with_nan_allowed(self) -> Self {
         Self { allow_nan: true, ..self }
+    }
+
+    /// The same checkpoint, whose tensors are [read](Self::read) on at most so many threads; without this, as many as there are cores, and at
+    /// most eight. A small tensor is read on the calling thread.
+    #[must_use]
+    pub fn with_threads(self, threads: usize) -> Self {
+        Self { threads: Some(threads), ..self }
     }
 
     /// The layout of the weights that are quantized: `plain` if none is.
@@ -361,77 +370,6 @@ impl Checkpoint {
         let index = index
             .ok_or_else(|| request(format!("no tensor is called \"{name}\"")).at_path(&self.source.folder))?;
         Ok((&self.tensors[*index], &self.contents[*index]))
-    }
-
-    /// Decodes a tensor into a slice of as many elements, in C order.
-    ///
-    /// # Errors
-    ///
-    /// [`Request`](crate::Error::Request) if there is no such tensor or the slice has another length; [`Format`](crate::Error::Format) if its
-    /// parts are damaged or a scale is NaN or infinite; [`Unsupported`](crate::Error::Unsupported) if it cannot be cast to this dtype.
-    pub fn read<T: Element>(&self, name: &str, out: &mut [T]) -> Result<()> {
-        let to = T::DTYPE;
-        self.check_len(name, out.len())?;
-        // Little-endian elements become those of the host.
-        let copy = CastPlan::new(little(to), to, &CastOptions::RUST)?;
-        let mut done = 0;
-        self.decode(name, to, &mut |bytes| {
-            let n = bytes.len() / to.size();
-            copy.run(Bytes::new(bytes, n), &mut out[done..done + n])?;
-            done += n;
-            Ok(())
-        })
-    }
-
-    /// Decodes a tensor to little-endian elements of a dtype, in C order.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read).
-    pub fn read_bytes(&self, name: &str, to: DType, out: &mut [u8]) -> Result<()> {
-        let n = self.content(name)?.0.elements();
-        if little(to).byte_len(n) != Some(out.len()) {
-            return Err(request(format!("{n} elements of {to} do not have {} bytes", out.len()))
-                .at(format!("tensor \"{name}\"")));
-        }
-        let mut done = 0;
-        self.decode(name, to, &mut |bytes| {
-            out[done..done + bytes.len()].copy_from_slice(bytes);
-            done += bytes.len();
-            Ok(())
-        })
-    }
-
-    fn check_len(&self, name: &str, have: usize) -> Result<()> {
-        let want = self.content(name)?.0.elements();
-        if want == have {
-            return Ok(());
-        }
-        Err(request(format!("the tensor has {want} elements, and the slice {have}"))
-            .at(format!("tensor \"{name}\"")))
-    }
-
-    /// Decodes a tensor in parts: `sink` takes little-endian elements of `to`, in C order. Floats of at least 16 bits are the dtypes that
-    /// codes decode to.
-    ///
-    /// # Errors
-    ///
-    /// As [`read`](Self::read), and those of `sink`.
-    pub fn decode(&self, name: &str, to: DType, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (_, content) = self.content(name)?;
-        self.decode_content(content, to, false, sink)
-    }
-
-    /// As [`decode`](Self::decode), by the plain decoder, without the loops of [`lanecast::scaled`].
-    #[doc(hidden)]
-    pub fn decode_plainly(
-        &self,
-        name: &str,
-        to: DType,
-        sink: &mut dyn FnMut(&[u8]) -> Result<()>,
-    ) -> Result<()> {
-        let (_, content) = self.content(name)?;
-        self.decode_content(content, to, true, sink)
     }
 }
 

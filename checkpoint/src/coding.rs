@@ -116,10 +116,10 @@ pub(crate) struct Nested {
 }
 
 impl Nested {
-    /// The scales of these codes.
-    pub(crate) fn scales(&self, codes: &[u8]) -> Vec<u8> {
+    /// The scales of these codes, from that of the index `first` on.
+    pub(crate) fn scales(&self, codes: &[u8], first: usize) -> Vec<u8> {
         let scale = |(i, code): (usize, &u8)| {
-            self.map[usize::from(*code)] * self.absmaxes[i / self.block] + self.offset
+            self.map[usize::from(*code)] * self.absmaxes[(first + i) / self.block] + self.offset
         };
         codes.iter().enumerate().map(scale).flat_map(f32::to_le_bytes).collect()
     }

@@ -39,12 +39,14 @@ pub struct Options {
     pub allow_nan: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    pub threads: Option<usize>,
 }
 
 impl Options {
     /// Decodes to `to`, and refuses scales that are not finite and outputs that exist.
     pub fn to(to: DType) -> Self {
-        Self { to, allow_nan: false, replace: false }
+        Self { to, allow_nan: false, replace: false, threads: None }
     }
 }
 
@@ -135,6 +137,7 @@ pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Call
         copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
         texts: config.into_iter().chain(gguf_metadata(source)).collect(),
         index: source.index.as_ref().map(|index| &index.value),
+        threads: options.threads,
     };
     let written = if is_file {
         plan.write_file(dst, options.replace, &mut callbacks)?
@@ -157,7 +160,7 @@ impl Report {
 }
 
 /// The tensors of the output.
-fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
+pub(crate) fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
     let new = |(tensor, content): (&'a Tensor, &'a Content)| {
         let dtype = target(tensor, content, to);
         let shape = tensor.shape.iter().map(|axis| *axis as u64).collect();
@@ -166,9 +169,13 @@ fn tensors<'a>(checkpoint: &'a Checkpoint, to: DType) -> Vec<NewTensor<'a>> {
             file: checkpoint.source.tensors[content.id()].file,
             bytes_in: tensor.stored_bytes,
             is_changed: tensor.dtype != Some(dtype),
-            produce: Box::new(move |sink| {
-                checkpoint.decode_content(content, dtype, false, sink)?;
-                Ok(Notes { warnings: checkpoint.doubts(content)?, ..Notes::default() })
+            part: checkpoint.part(content, dtype),
+            produce: Box::new(move |range, sink| {
+                let is_first = range.start == 0;
+                checkpoint.decode_bytes(content, dtype, range, sink)?;
+                // What is doubtful about the tensor is said once.
+                let warnings = if is_first { checkpoint.doubts(content)? } else { Vec::new() };
+                Ok(Notes { warnings, ..Notes::default() })
             }),
         }
     };

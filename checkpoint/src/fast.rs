@@ -2,6 +2,8 @@
 //!
 //! *Law.* The bits are those of the plain decoder. A test decodes every weight both ways.
 
+use std::ops::Range;
+
 use lanecast::{
     ByteOrder, BytesMut, DType, Encoding,
     scaled::{
@@ -13,19 +15,18 @@ use lanecast_files::Result;
 
 use crate::{
     coding::{Along, Codes, Coding, Factor, Order, ScaleData, Scales, Zeros},
-    decode::{Decoder, Sink},
+    decode::{Decoder, Emit},
     error::{At, unsupported},
 };
 
 /// Elements that are decoded at once.
-const PART: usize = 1 << 20;
+const PART: usize = 1 << 18;
 
 /// A weight whose layout is a scheme.
 pub(crate) struct Fast<'d> {
     of: &'d Decoder<'d>,
     scheme: Scheme,
     scales: &'d Scales,
-    scale_size: usize,
     to: DType,
 }
 
@@ -33,35 +34,37 @@ impl<'d> Fast<'d> {
     /// The fast path, if there is one to this dtype.
     pub(crate) fn new(of: &'d Decoder<'_>, to: DType) -> Option<Self> {
         let wide = matches!(to, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64);
-        let (scheme, scales, scale) = scheme(of.coding)?;
+        let (scheme, scales) = scheme(of.coding)?;
         // The library takes scales in the byte order of the host.
         let fits = wide && cfg!(target_endian = "little");
-        fits.then(|| Self { of, scheme, scales, scale_size: scale.size(), to })
+        fits.then_some(Self { of, scheme, scales, to })
     }
 
-    pub(crate) fn run(&self, sink: &mut Sink<'_>) -> Result<()> {
-        let Coding { batches, rows, cols, .. } = *self.of.coding;
+    /// Decodes rows of a matrix.
+    pub(crate) fn run(&self, batch: usize, rows: Range<usize>, emit: &mut Emit<'_, '_>) -> Result<()> {
+        let Coding { rows: height, cols, .. } = *self.of.coding;
         let [block, _] = self.scales.block;
-        // Whole blocks, unless one block has all rows.
-        let unit = if block < rows { block } else { 1 };
+        // Whole blocks, unless one block has all rows. Rows above the first one are dropped.
+        let unit = if block < height { block } else { 1 };
+        let start = rows.start / unit * unit;
+        emit.skip((rows.start - start) * cols * self.to.size());
         let step = (PART / cols.max(1)).max(1).next_multiple_of(unit);
-        let [grid_rows, grid_cols] = self.scales.grid;
         let mut out = Vec::new();
-        for batch in 0..batches {
-            for first in (0..rows).step_by(step) {
-                let count = step.min(rows - first);
-                let (data, _) = self.of.matrix(batch, first, count)?;
-                let grid = batch * grid_rows + first / block;
-                let grid = grid * grid_cols..(grid + count.div_ceil(block)) * grid_cols;
-                let scales = &self.of.scales[grid.start * self.scale_size..grid.end * self.scale_size];
-                let global =
-                    matches!(self.scheme.scale, ScaleType::E4M3(_)).then(|| self.of.factor.unwrap_or(1.0));
-                let quantized = Quantized { data: &data[..], scales, zero_points: None, global };
-                out.resize(count * cols * self.to.size(), 0);
-                self.dequantize(count, &quantized, &mut out)
-                    .map_err(|e| unsupported(e.to_string()).tensor(self.of.source, self.of.codes))?;
-                sink(&out)?;
+        for first in (start..rows.end).step_by(step) {
+            let count = step.min(rows.end - first);
+            let mut patch = self.of.patch(batch, first..first + count, 0..cols)?;
+            if is_offset(self.of.coding) {
+                patch.bytes.iter_mut().for_each(|pair| *pair ^= 0x88);
             }
+            let line = batch * self.scales.grid[0] + first / block;
+            let scales = self.of.stored_scales(line..line + count.div_ceil(block));
+            let global =
+                matches!(self.scheme.scale, ScaleType::E4M3(_)).then(|| self.of.factor.unwrap_or(1.0));
+            let quantized = Quantized { data: &patch.bytes[..], scales, zero_points: None, global };
+            out.resize(count * cols * self.to.size(), 0);
+            self.dequantize(count, &quantized, &mut out)
+                .map_err(|e| unsupported(e.to_string()).tensor(self.of.source, self.of.codes))?;
+            emit.bytes(&out)?;
         }
         Ok(())
     }
@@ -79,8 +82,13 @@ impl<'d> Fast<'d> {
     }
 }
 
-/// The scheme of a coding, its scales and their dtype, if it is one.
-fn scheme(coding: &Coding) -> Option<(Scheme, &Scales, DType)> {
+/// Whether codes are 4-bit integers plus 8: in two's complement, their upper bit is the other one.
+fn is_offset(coding: &Coding) -> bool {
+    matches!((&coding.values, coding.packing.bits, &coding.zeros), (Codes::Unsigned, 4, Zeros::Constant(8)))
+}
+
+/// The scheme of a coding and its scales, if it is one.
+fn scheme(coding: &Coding) -> Option<(Scheme, &Scales)> {
     let Coding { packing, rows, cols, .. } = coding;
     let scales = coding.scales.as_ref()?;
     let ScaleData::Tensor(_, dtype) = scales.data else { return None };
@@ -89,7 +97,6 @@ fn scheme(coding: &Coding) -> Option<(Scheme, &Scales, DType)> {
         && coding.biases.is_none()
         && coding.groups.is_none()
         && coding.elements == coding.batches * rows * cols
-        && matches!(coding.zeros, Zeros::None)
         && scales.swizzled.is_none()
         && !scales.zero_is_zero
         && packing.along == Along::Rows
@@ -98,13 +105,17 @@ fn scheme(coding: &Coding) -> Option<(Scheme, &Scales, DType)> {
     if !plain {
         return None;
     }
+    if !(matches!(coding.zeros, Zeros::None) || is_offset(coding)) {
+        return None;
+    }
     let element = match (&coding.values, packing.bits) {
         (Codes::Float(dtype), _) => *dtype,
         (Codes::Signed, 8) => DType::Int8,
+        (Codes::Unsigned, 4) if is_offset(coding) => DType::Int4,
         _ => return None,
     };
     let scale = match (dtype, coding.factor) {
-        (DType::Float8E4M3FN, Factor::Over(_)) => ScaleType::E4M3(Global::Divisor),
+        // Tables are faster than the loop for divisors.
         (DType::Float8E4M3FN, Factor::Times(_) | Factor::None) => ScaleType::E4M3(Global::Multiplier),
         (DType::Float32, Factor::None) => ScaleType::Float32,
         (DType::Float16, Factor::None) => ScaleType::Float16,
@@ -123,7 +134,7 @@ fn scheme(coding: &Coding) -> Option<(Scheme, &Scales, DType)> {
         _ => (ScaleRule::Amax { over: 1.0 }, Quotient::Divide),
     };
     let (empty, non_finite) = (Empty::One, NonFinite::Poison);
-    Some((Scheme { element, granularity, scale, rule, quotient, empty, non_finite }, scales, dtype))
+    Some((Scheme { element, granularity, scale, rule, quotient, empty, non_finite }, scales))
 }
 
 #[cfg(test)]
@@ -152,11 +163,10 @@ mod tests {
             (Float8E4M3FN, Float8E8M0FNU, [1, 32], Factor::None),
             (Float4E2M1FN, Float8E8M0FNU, [1, 32], Factor::None),
             (Float4E2M1FN, Float8E4M3FN, [1, 16], Factor::Times(2)),
-            (Float4E2M1FN, Float8E4M3FN, [1, 16], Factor::Over(2)),
             (Int8, Float32, [1, 512], Factor::None),
         ] {
             let coding = coding(element, scale, block, factor);
-            let (scheme, ..) = scheme(&coding).unwrap_or_else(|| panic!("{element} {scale} {block:?}"));
+            let (scheme, _) = scheme(&coding).unwrap_or_else(|| panic!("{element} {scale} {block:?}"));
             let plan = ScaledPlan::new(DType::Float32, &scheme, &[256, 512]).expect("a plan");
             let blocks: usize = coding.scales.as_ref().map_or(0, |scales| scales.grid.iter().product());
             assert_eq!(

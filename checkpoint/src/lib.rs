@@ -1,7 +1,8 @@
 //! Model checkpoints: quantized weights of every common layout, recognised, decoded, and written as plain safetensors.
 //!
 //! *Laws.* A value is the exact product of code, scale and factor, rounded once. What the configuration and the tensors say must agree.
-//! An output directory appears complete or not at all. Memory holds the scales of one weight and a part of its codes, not a shard.
+//! An output directory appears complete or not at all. Memory holds ranges of weights with their scales, not a shard, and no byte
+//! depends on the ranges or on the threads.
 //!
 //! # Reading
 //!
@@ -22,9 +23,9 @@
 //! `source` lists the tensors of a `folder`: `gguf`, `torch` (with `pickle`) and `npz` read files that are no safetensors, and `spool` holds
 //! tensors that are not in a file as they are. A module of `layouts` resolves the tensors of a weight to a `Coding`
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
-//! has the other kinds of tensors, and `activations` those that are dropped with the quantization.
+//! has the other kinds of tensors, `read` reads one of them to memory, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
-//! casts, and `quantize` quantized checkpoints. `write` writes what is planned. `check` collects the `faults` of a checkpoint, and
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned, with the threads of `parallel`. `check` collects the `faults` of a checkpoint, and
 //! `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
@@ -50,8 +51,10 @@ mod folder;
 mod gguf;
 mod layouts;
 mod npz;
+mod parallel;
 mod pickle;
 mod quantize;
+mod read;
 mod source;
 mod spool;
 mod torch;

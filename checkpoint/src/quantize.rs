@@ -13,8 +13,11 @@ mod choose;
 mod comfy;
 mod compressed;
 mod deepseek;
+#[cfg(test)]
+mod divisions;
 mod gguf;
 mod gpt_oss;
+mod kept;
 mod layout;
 mod matrix;
 mod modelopt;
@@ -23,7 +26,7 @@ mod names;
 mod scheme;
 mod table;
 
-use std::{collections::HashMap, path::Path, rc::Rc};
+use std::{cmp::Reverse, collections::HashMap, path::Path, sync::Arc};
 
 use lanecast::{Bytes, DType, gguf::BlockFormat, scaled::Amax};
 use lanecast_files::{Result, formats::Declared};
@@ -44,7 +47,8 @@ use crate::{
     },
 };
 use choose::{Chosen, choose};
-use layout::Layout;
+use kept::{Kept, Room};
+use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
 
 /// What [`quantize`] and [`requantize`] do.
@@ -63,13 +67,15 @@ pub struct QuantizeOptions {
     pub double_quant: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    pub threads: Option<usize>,
 }
 
 impl QuantizeOptions {
     /// One scheme for all weights that do not stay by their names. An output that exists is an error.
     pub fn new(scheme: QuantScheme, layout: QuantLayout) -> Self {
         let (map, ignore) = (Vec::new(), Vec::new());
-        Self { scheme, layout, map, ignore, double_quant: false, replace: false }
+        Self { scheme, layout, map, ignore, double_quant: false, replace: false, threads: None }
     }
 }
 
@@ -121,8 +127,7 @@ struct Weight {
 ///
 /// `src` is a folder and becomes a folder; for [`QuantLayout::Comfy`] it may be a `.safetensors` file and become one. For [`QuantLayout::Gguf`]
 /// both are `.gguf` files: names and metadata are kept, and so are the types of what `llama-quantize` leaves out. Shards keep their names, and
-/// all files that are no weights are copied. Memory holds a band of rows, or one matrix of a tensor of stacked experts that is stored transposed.
-/// Weights are read twice, for scales and for codes.
+/// all files that are no weights are copied. Memory holds bands of rows. Weights whose scales are far from the codes in the file are read twice.
 ///
 /// ```no_run
 /// use lanecast_checkpoint::{Callbacks, QuantLayout, QuantScheme, QuantizeOptions, quantize};
@@ -271,7 +276,7 @@ fn run(
     };
     let index = source.index.as_ref().map(|index| &index.value);
     let copied = if is_file { Vec::new() } else { copied_files(source, REPLACED)? };
-    let plan = Plan { shards, copied, texts, index };
+    let plan = Plan { shards, copied, texts, index, threads: options.threads };
     let written = if is_file {
         plan.write_file(dst, options.replace, &mut callbacks)?
     } else {
@@ -313,7 +318,7 @@ fn tensors<'a>(
 ) -> Vec<NewTensor<'a>> {
     let file = |index: usize| checkpoint.source.tensors[checkpoint.contents[index].id()].file;
     let wide = |shape: &[usize]| shape.iter().map(|axis| *axis as u64).collect();
-    let mut tensors = Vec::new();
+    let (mut tensors, room) = (Vec::new(), Room::new());
     for weight in &chosen.weights {
         let index = weight.matrix.tensor;
         let (tensor, content) = (&checkpoint.tensors()[index], &checkpoint.contents[index]);
@@ -324,16 +329,26 @@ fn tensors<'a>(
             None => tensor.stored_bytes,
         };
         let mut doubted = matches!(content, Content::Coded(_));
-        for output in layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options) {
-            let (make, doubt) = (Rc::new(output.make), std::mem::take(&mut doubted));
+        let outputs = layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options);
+        let bytes = |output: &Output| {
+            let bytes = little(output.dtype).byte_len(output.shape.iter().product());
+            bytes.map_or(u64::MAX, |bytes| bytes as u64)
+        };
+        let scales = kept_scales(&outputs, bytes, &room);
+        for output in outputs {
+            let (all, doubt) = (bytes(&output), std::mem::take(&mut doubted));
+            let (part, make) = (output.make.part(weight), output.make);
+            let maker = Maker { checkpoint, weight, make, all, scales: scales.clone() };
             tensors.push(NewTensor {
                 declared: Declared { name: output.name, dtype: output.dtype, shape: wide(&output.shape) },
                 file: file(index),
                 bytes_in: std::mem::take(&mut bytes_in),
                 is_changed: true,
-                produce: Box::new(move |sink| {
-                    make.produce(checkpoint, weight, sink)?;
-                    let warnings = if doubt { checkpoint.doubts(content)? } else { Vec::new() };
+                part,
+                produce: Box::new(move |range, sink| {
+                    let is_doubted = doubt && range.start == 0;
+                    maker.produce(range, sink)?;
+                    let warnings = if is_doubted { checkpoint.doubts(content)? } else { Vec::new() };
                     Ok(Notes { warnings, ..Notes::default() })
                 }),
             });
@@ -348,13 +363,26 @@ fn tensors<'a>(
             file: file(*index),
             bytes_in: tensor.stored_bytes,
             is_changed: false,
-            produce: Box::new(move |sink| {
-                checkpoint.decode_content(content, dtype, false, sink)?;
+            part: checkpoint.part(content, dtype),
+            produce: Box::new(move |range, sink| {
+                checkpoint.decode_bytes(content, dtype, range, sink)?;
                 Ok(Notes::default())
             }),
         });
     }
     tensors
+}
+
+/// The scales of a weight, their bytes, and where they are kept if its codes are written before them.
+fn kept_scales(
+    outputs: &[Output],
+    bytes: impl Fn(&Output) -> u64,
+    room: &Arc<Room>,
+) -> Option<(Arc<Make>, u64, Arc<Kept>)> {
+    let codes = outputs.iter().find(|output| matches!(*output.make, Make::Codes(..)))?;
+    let scales = outputs.iter().find(|output| matches!(*output.make, Make::Scales(..)))?;
+    let place = |of: &Output| (Reverse(of.dtype.size()), of.name.clone());
+    (place(codes) < place(scales)).then(|| (scales.make.clone(), bytes(scales), Arc::new(Kept::new(room))))
 }
 
 /// The first pass: largest magnitudes of weights with a scale for the tensor, shared by those that a runtime fuses, and means of scales.

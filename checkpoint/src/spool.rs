@@ -48,6 +48,21 @@ impl Read for SpoolReader {
     }
 }
 
+impl Seek for SpoolReader {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
+        // Other readers move the file, so that a place counts from that of this one.
+        let to = match to {
+            SeekFrom::Current(distance) => {
+                SeekFrom::Start(self.at.checked_add_signed(distance).ok_or(io::ErrorKind::InvalidInput)?)
+            }
+            other => other,
+        };
+        self.at = file.seek(to)?;
+        Ok(self.at)
+    }
+}
+
 impl Source {
     /// The elements of a tensor that is not in its file as they are.
     pub(crate) fn spooled(&self, tensor: &Stored) -> Result<Shared> {

@@ -16,10 +16,11 @@ impl Packing {
         let row = &matrix[row * self.pitch..(row + 1) * self.pitch];
         match (self.order, self.bits) {
             (Order::LowFirst, 8) => out.copy_from_slice(&row[cols]),
-            (Order::LowFirst, 4) => {
-                for (out, col) in out.iter_mut().zip(cols) {
-                    *out = row[col / 2] >> (4 * (col % 2)) & 15;
-                }
+            (Order::LowFirst, 4) if cols.start % 2 == 0 => {
+                pairs(&row[cols.start / 2..], out, |byte| [byte & 15, byte >> 4])
+            }
+            (Order::HighNibbleFirst, 4) if cols.start % 2 == 0 => {
+                pairs(&row[cols.start / 2..], out, |byte| [byte >> 4, byte & 15]);
             }
             (Order::LowFirst, bits) => {
                 let mask = u16::MAX >> (16 - bits);
@@ -48,14 +49,23 @@ impl Packing {
         let (bit, mask) = (row * self.bits as usize, u64::from(u8::MAX >> (8 - self.bits)));
         let (word, shift) = (bit / 32, bit % 32);
         let crosses = shift + self.bits as usize > 32;
-        for (out, col) in out.iter_mut().zip(cols) {
-            let at = |word: usize| {
-                let first = word * self.pitch + 4 * col;
-                u64::from(u32::from_le_bytes([0, 1, 2, 3].map(|i| matrix[first + i])))
-            };
-            let next = if crosses { at(word + 1) } else { 0 };
-            *out = ((at(word) | next << 32) >> shift & mask) as u8;
+        let words = |word: usize| matrix[word * self.pitch..][4 * cols.start..4 * cols.end].as_chunks().0;
+        let (low, high) = (words(word), words(if crosses { word + 1 } else { word }));
+        for (out, (low, high)) in out.iter_mut().zip(low.iter().zip(high)) {
+            let high = if crosses { u32::from_le_bytes(*high) } else { 0 };
+            *out = ((u64::from(u32::from_le_bytes(*low)) | u64::from(high) << 32) >> shift & mask) as u8;
         }
+    }
+}
+
+/// Writes the two fields of each byte.
+fn pairs(bytes: &[u8], out: &mut [u8], fields: impl Fn(u8) -> [u8; 2]) {
+    let (whole, last) = out.as_chunks_mut();
+    for (out, byte) in whole.iter_mut().zip(bytes) {
+        *out = fields(*byte);
+    }
+    if let ([last], Some(byte)) = (last, bytes.get(whole.len())) {
+        [*last, _] = fields(*byte);
     }
 }
 

@@ -19,4 +19,5 @@ mod refusals;
 mod requantize;
 mod resume;
 mod stacks;
+mod threads;
 mod torch;

@@ -88,6 +88,17 @@ fn a_checkpoint_gets_another_dtype() {
 }
 
 #[test]
+fn threads_change_nothing() {
+    let folder = checkpoint(2, 3);
+    good(folder.run(&[&RUN[..], &["--threads", "1"]].concat()));
+    let one = files(&folder.at("dst"));
+    good(folder.run(&[&RUN[..], &["--threads", "3", "--force"]].concat()));
+    assert_eq!(files(&folder.at("dst")), one);
+    let line = bad(&folder.run(&[&RUN[..], &["--threads", "0"]].concat()), &[2]);
+    assert!(line.contains("--threads"), "{line}");
+}
+
+#[test]
 fn losses_are_warnings() {
     let folder = checkpoint(1, 3);
     let header = r#"{"m.weight":{"dtype":"BF16","shape":[2],"data_offsets":[0,4]}}"#;

@@ -1,5 +1,6 @@
-//! Memory that headers of 91 MB take, which name more than anybody has, and the largest that are read. A `.safetensors` header is read
-//! up to the limit of its format and takes a multiple of its length; all others take less than a fixed amount.
+//! Memory that checkpoints of large tensors take, which are read in ranges, and headers of 91 MB, which name more than anybody has, and the
+//! largest that are read. A `.safetensors` header is read up to the limit of its format and takes a multiple of its length; all others take less
+//! than a fixed amount.
 //!
 //! A program of its own with one test, as the system says only how much the largest of all programs took that this process started.
 //! What it needs itself counts, too, so files are written piece by piece.
@@ -66,6 +67,24 @@ fn tensor(i: u64) -> String {
     format!("\"{i:x}\":{{\"dtype\":\"F32\",\"shape\":[0],\"data_offsets\":[0,0]}}")
 }
 
+/// MiB that the largest of the programs took so far.
+fn peak() -> u64 {
+    let kib = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss();
+    u64::try_from(kib).expect("a size") >> 10
+}
+
+/// A checkpoint of one matrix of 160 MiB, of which a disk holds only the header.
+fn checkpoint(folder: &Folder) {
+    let header = r#"{"m.0.up_proj.weight":{"dtype":"F32","shape":[10240,4096],"data_offsets":[0,167772160]}}"#;
+    std::fs::create_dir(folder.at("src")).unwrap();
+    let mut file = create(folder, "src/model.safetensors");
+    file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
+    file.write_all(header.as_bytes()).unwrap();
+    file.flush().unwrap();
+    file.get_ref().set_len(8 + header.len() as u64 + 167_772_160).unwrap();
+    folder.write("src/config.json", b"{}");
+}
+
 /// A field of protobuf of `bytes`.
 fn field(number: u8, bytes: &[u8]) -> Vec<u8> {
     [&[number << 3 | 2, bytes.len() as u8][..], bytes].concat()
@@ -117,12 +136,25 @@ fn npz(folder: &Folder, members: u32) {
 }
 
 #[test]
-fn headers_take_bounded_memory() {
+fn headers_and_tensors_take_bounded_memory() {
     if common::words().len() > 1 {
         eprintln!("skipped: the memory is that of an emulator");
         return;
     }
     let folder = Folder::new();
+    checkpoint(&folder);
+    for args in [
+        "convert src cast --to bfloat16 --verify --threads 4",
+        "quantize src codes --scheme mxfp4 --layout compressed-tensors --threads 4",
+        "quantize src tiles --scheme fp8-block --layout deepseek --threads 4",
+        "dequantize codes values --to bfloat16 --threads 4",
+        "dequantize tiles more --to float32 --threads 4",
+    ] {
+        common::good(folder.run(&args.split(' ').collect::<Vec<_>>()));
+        let peak = peak();
+        eprintln!("{args}: at most {peak} MiB up to here");
+        assert!(peak < MIB, "{args}: {peak} MiB");
+    }
     let check_below = |limit: u64, what: &str, file: &str, codes: &[i32]| {
         let out = file.replace("in.", "out.");
         for args in
@@ -134,8 +166,7 @@ fn headers_take_bounded_memory() {
                 "{what}: {}",
                 stderr(&output)
             );
-            let kib = getrusage(UsageWho::RUSAGE_CHILDREN).unwrap().max_rss();
-            let peak = u64::try_from(kib).expect("a size") >> 10;
+            let peak = peak();
             eprintln!("{what}, {}: at most {peak} MiB up to here: {}", args[0], stderr(&output).trim_end());
             assert!(peak < limit, "{what}: {peak} MiB");
         }

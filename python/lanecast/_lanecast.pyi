@@ -311,7 +311,7 @@ class IInfo:
 @final
 class Checkpoint:
     """An opened checkpoint. Only headers and small descriptions are in memory."""
-    def __new__(cls, path: str | os.PathLike[str], allow_nan: bool, /) -> Self: ...
+    def __new__(cls, path: str | os.PathLike[str], allow_nan: bool, threads: int | None, /) -> Self: ...
     def layout(self) -> str:
         """The layout of the weights that are quantized, or `"plain"`."""
     def warnings(self) -> list[str]:
@@ -322,7 +322,14 @@ class Checkpoint:
         """Decodes a tensor to little-endian elements of a dtype of whole bytes, into a writable buffer of as many bytes."""
 
 def checkpoint_dequantize(
-    src: str, dst: str, to: _DTypeLike, allow_nan: bool, overwrite: bool, progress: Callable[..., object] | None, /
+    src: str,
+    dst: str,
+    to: _DTypeLike,
+    allow_nan: bool,
+    overwrite: bool,
+    threads: int | None,
+    progress: Callable[..., object] | None,
+    /,
 ) -> str:
     """Decodes all weights of a checkpoint."""
 
@@ -335,6 +342,7 @@ def checkpoint_convert(
     exclude: Sequence[str],
     max_shard_size: int | None,
     flags: tuple[bool, bool, bool, bool],
+    threads: int | None,
     progress: Callable[..., object] | None,
     /,
 ) -> str:
@@ -348,6 +356,7 @@ def checkpoint_quantize(
     map: Sequence[tuple[str, str]],
     ignore: Sequence[str],
     flags: tuple[bool, bool, bool],
+    threads: int | None,
     progress: Callable[..., object] | None,
     /,
 ) -> str:

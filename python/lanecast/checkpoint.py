@@ -10,6 +10,7 @@ A weight of a quantized checkpoint is one tensor here, whatever parts the layout
 and scale, rounded once. The functions write whole checkpoints, with the configuration that loaders expect. Their output appears complete or
 not at all.
 
+``threads`` is the number of threads that read and compute, beside the one that writes; None is one for each core, at most eight.
 ``progress`` is called with the bytes done, all bytes, the file and the tensor. An exception that it raises ends the work.
 """
 
@@ -89,6 +90,7 @@ class Checkpoint(Mapping[str, Weight]):
     Args:
         path: a directory, or a ``.safetensors``, ``.gguf``, ``.npz`` or PyTorch file.
         allow_nan: whether scales may be NaN or infinite. Otherwise reading such a weight is an error.
+        threads: the threads that decode a weight; None is one for each core, at most eight.
 
     Attributes:
         path: the path.
@@ -104,9 +106,9 @@ class Checkpoint(Mapping[str, Weight]):
     layout: str
     warnings: list[str]
 
-    def __init__(self, path: _Path, *, allow_nan: bool = False) -> None:
+    def __init__(self, path: _Path, *, allow_nan: bool = False, threads: int | None = None) -> None:
         self.path = os.fspath(path)
-        checkpoint = _lanecast.Checkpoint(self.path, allow_nan)
+        checkpoint = _lanecast.Checkpoint(self.path, allow_nan, threads)
         self.layout, self.warnings = checkpoint.layout(), checkpoint.warnings()
         self._weights = {row[0]: Weight(checkpoint, row) for row in checkpoint.tensors()}
 
@@ -131,6 +133,7 @@ def dequantize(
     to: Any,
     allow_nan: bool = False,
     overwrite: bool = False,
+    threads: int | None = None,
     progress: _Progress | None = None,
 ) -> dict[str, Any]:
     """Decodes all weights of a quantized checkpoint, and writes a plain one.
@@ -140,13 +143,13 @@ def dequantize(
         to: the dtype of decoded weights: ``"bfloat16"``, ``"float16"`` or ``"float32"``.
         allow_nan: whether scales may be NaN or infinite.
         overwrite: whether to replace ``dst``, with all that is in it.
-        progress: see the module.
+        threads, progress: see the module.
 
     Returns:
         A report: numbers of tensors and bytes, files, and warnings.
     """
     return _report(
-        _lanecast.checkpoint_dequantize(os.fspath(src), os.fspath(dst), to, allow_nan, overwrite, progress)
+        _lanecast.checkpoint_dequantize(os.fspath(src), os.fspath(dst), to, allow_nan, overwrite, threads, progress)
     )
 
 
@@ -164,6 +167,7 @@ def convert(
     verify: bool = False,
     allow_quantized: bool = False,
     overwrite: bool = False,
+    threads: int | None = None,
     progress: _Progress | None = None,
 ) -> dict[str, Any]:
     """Casts the tensors of a checkpoint, and writes the checkpoint with its configuration and all other files.
@@ -179,7 +183,7 @@ def convert(
         verify: whether to read the output again and compare it with a second cast.
         allow_quantized: whether codes and scales may be cast as they are, which destroys the weights.
         overwrite: whether to replace ``dst``, with all that is in it.
-        progress: see the module.
+        threads, progress: see the module.
 
     Returns:
         A report: numbers of tensors and bytes, files, losses, and warnings.
@@ -188,7 +192,7 @@ def convert(
     rows = list((map or {}).items())
     paths = (os.fspath(src), os.fspath(dst))
     return _report(
-        _lanecast.checkpoint_convert(*paths, to, rows, list(include), list(exclude), max_shard_size, flags, progress)
+        _lanecast.checkpoint_convert(*paths, to, rows, list(include), list(exclude), max_shard_size, flags, threads, progress)
     )
 
 
@@ -203,6 +207,7 @@ def quantize(
     ignore: Sequence[str] = (),
     double_quant: bool = False,
     overwrite: bool = False,
+    threads: int | None = None,
     progress: _Progress | None = None,
 ) -> dict[str, Any]:
     """Quantizes the weights of a plain checkpoint, and writes what loaders of the layout expect. Nothing is calibrated.
@@ -215,13 +220,13 @@ def quantize(
         ignore: globs of weights that stay as they are.
         double_quant: whether the scales of ``"nf4"`` and ``"fp4"`` are quantized themselves.
         overwrite: whether to replace ``dst``, with all that is in it.
-        progress: see the module.
+        threads, progress: see the module.
 
     Returns:
         A report: numbers of weights and bytes, the modules that stay, files, and warnings.
     """
     flags = (False, double_quant, overwrite)
-    return _quantize(src, dst, scheme, layout, map, ignore, flags, progress)
+    return _quantize(src, dst, scheme, layout, map, ignore, flags, threads, progress)
 
 
 def requantize(
@@ -234,13 +239,14 @@ def requantize(
     map: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     overwrite: bool = False,
+    threads: int | None = None,
     progress: _Progress | None = None,
 ) -> dict[str, Any]:
     """Moves a quantized checkpoint to another scheme without loss. It is an error if one value would change.
 
     The arguments and the result are those of ``quantize``.
     """
-    return _quantize(src, dst, scheme, layout, map, ignore, (True, False, overwrite), progress)
+    return _quantize(src, dst, scheme, layout, map, ignore, (True, False, overwrite), threads, progress)
 
 
 def check(path: _Path, /, *, loader: str | None = None) -> dict[str, Any]:
@@ -273,11 +279,14 @@ def _quantize(
     map: Mapping[str, str] | None,
     ignore: Sequence[str],
     flags: tuple[bool, bool, bool],
+    threads: int | None,
     progress: _Progress | None,
 ) -> dict[str, Any]:
     rows = list((map or {}).items())
     paths = (os.fspath(src), os.fspath(dst))
-    return _report(_lanecast.checkpoint_quantize(*paths, scheme, layout, rows, list(ignore), flags, progress))
+    return _report(
+        _lanecast.checkpoint_quantize(*paths, scheme, layout, rows, list(ignore), flags, threads, progress)
+    )
 
 
 def _report(text: str) -> dict[str, Any]:

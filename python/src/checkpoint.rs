@@ -28,10 +28,14 @@ type Described = (String, Vec<usize>, Option<PyEncoding>, &'static str, u64);
 #[pymethods]
 impl PyCheckpoint {
     #[new]
-    #[pyo3(signature = (path, allow_nan, /))]
-    fn new(py: Python<'_>, path: PathBuf, allow_nan: bool) -> PyResult<PyCheckpoint> {
+    #[pyo3(signature = (path, allow_nan, threads, /))]
+    fn new(py: Python<'_>, path: PathBuf, allow_nan: bool, threads: Option<usize>) -> PyResult<PyCheckpoint> {
         let opened = py.detach(|| Checkpoint::open(&path)).map_err(|error| failed(py, &error))?;
         let checkpoint = if allow_nan { opened.with_nan_allowed() } else { opened };
+        let checkpoint = match threads {
+            Some(threads) => checkpoint.with_threads(threads),
+            None => checkpoint,
+        };
         Ok(PyCheckpoint { checkpoint })
     }
 
@@ -124,7 +128,8 @@ fn named(value: &Bound<'_, PyAny>) -> PyResult<DType> {
 
 /// Decodes all weights of a checkpoint.
 #[pyfunction]
-#[pyo3(signature = (src, dst, to, allow_nan, overwrite, progress, /))]
+#[pyo3(signature = (src, dst, to, allow_nan, overwrite, threads, progress, /))]
+#[expect(clippy::too_many_arguments, reason = "as many as the options that Python names")]
 pub fn checkpoint_dequantize(
     py: Python<'_>,
     src: PathBuf,
@@ -132,15 +137,16 @@ pub fn checkpoint_dequantize(
     to: &Bound<'_, PyAny>,
     allow_nan: bool,
     overwrite: bool,
+    threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let options = Options { allow_nan, replace: overwrite, ..Options::to(named(to)?) };
+    let options = Options { allow_nan, replace: overwrite, threads, ..Options::to(named(to)?) };
     run(py, progress, |callbacks| lanecast_checkpoint::dequantize(&src, &dst, &options, callbacks))
 }
 
 /// Casts the tensors of a checkpoint.
 #[pyfunction]
-#[pyo3(signature = (src, dst, to, map, include, exclude, max_shard_size, flags, progress, /))]
+#[pyo3(signature = (src, dst, to, map, include, exclude, max_shard_size, flags, threads, progress, /))]
 #[expect(clippy::too_many_arguments, reason = "as many as the options that Python names")]
 pub fn checkpoint_convert(
     py: Python<'_>,
@@ -152,6 +158,7 @@ pub fn checkpoint_convert(
     exclude: Vec<String>,
     max_shard_size: Option<u64>,
     flags: (bool, bool, bool, bool),
+    threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let map = map.into_iter().map(|(glob, dtype)| Ok((glob, named(&dtype)?))).collect::<PyResult<_>>()?;
@@ -165,6 +172,7 @@ pub fn checkpoint_convert(
         verify,
         allow_quantized,
         replace,
+        threads,
         ..ConvertOptions::to(named(to)?)
     };
     run(py, progress, |callbacks| lanecast_checkpoint::convert(&src, &dst, &options, callbacks))
@@ -172,7 +180,7 @@ pub fn checkpoint_convert(
 
 /// Quantizes the weights of a plain checkpoint, or of a quantized one without loss.
 #[pyfunction]
-#[pyo3(signature = (src, dst, scheme, layout, map, ignore, flags, progress, /))]
+#[pyo3(signature = (src, dst, scheme, layout, map, ignore, flags, threads, progress, /))]
 #[expect(clippy::too_many_arguments, reason = "as many as the options that Python names")]
 pub fn checkpoint_quantize(
     py: Python<'_>,
@@ -183,14 +191,15 @@ pub fn checkpoint_quantize(
     map: Vec<(String, String)>,
     ignore: Vec<String>,
     flags: (bool, bool, bool),
+    threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let of = |name: &str| name.parse::<QuantScheme>().map_err(|error| failed(py, &error));
     let layout = layout.parse::<QuantLayout>().map_err(|error| failed(py, &error))?;
     let map = map.iter().map(|(glob, scheme)| Ok((glob.clone(), of(scheme)?))).collect::<PyResult<_>>()?;
     let (lossless, double_quant, replace) = flags;
-    let options =
-        QuantizeOptions { map, ignore, double_quant, replace, ..QuantizeOptions::new(of(scheme)?, layout) };
+    let options = QuantizeOptions::new(of(scheme)?, layout);
+    let options = QuantizeOptions { map, ignore, double_quant, replace, threads, ..options };
     run(py, progress, |callbacks| match lossless {
         true => lanecast_checkpoint::requantize(&src, &dst, &options, callbacks),
         false => lanecast_checkpoint::quantize(&src, &dst, &options, callbacks),

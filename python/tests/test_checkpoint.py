@@ -67,6 +67,20 @@ def test_convert(model, tmp_path):
         checkpoint.convert(folder, tmp_path / "half", to="bfloat16")
 
 
+def test_the_threads_change_no_byte(model, tmp_path):
+    folder, weights = model
+    files = []
+    for threads in (1, 3, None):
+        plain, codes, back = (tmp_path / f"{what}-{threads}" for what in ("plain", "codes", "back"))
+        checkpoint.convert(folder, plain, to="float16", threads=threads)
+        checkpoint.quantize(folder, codes, scheme="mxfp4", layout="compressed-tensors", threads=threads)
+        checkpoint.dequantize(codes, back, to="bfloat16", threads=threads)
+        files.append([(path / "model.safetensors").read_bytes() for path in (plain, codes, back)])
+    assert files[0] == files[1] == files[2]
+    for name, weight in checkpoint.Checkpoint(folder, threads=2).items():
+        np.testing.assert_array_equal(weight.read(), weights[name])
+
+
 def test_an_exception_of_progress_ends_the_work(model, tmp_path):
     def fail(*_):
         raise RuntimeError("enough")

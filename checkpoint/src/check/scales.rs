@@ -124,7 +124,7 @@ fn hidden(decoder: &Decoder<'_>, scales: &Scales, zero: &[bool]) -> Result<usize
     for batch in 0..batches {
         // Words that run down a column need the whole matrix for each row.
         let whole = match packing.along {
-            Along::Columns => Some(decoder.matrix(batch, 0, rows)?),
+            Along::Columns => Some(decoder.patch(batch, 0..rows, 0..cols)?),
             Along::Rows => None,
         };
         for row in 0..rows {
@@ -136,11 +136,8 @@ fn hidden(decoder: &Decoder<'_>, scales: &Scales, zero: &[bool]) -> Result<usize
             }
             decoder.load(&mut line, block)?;
             match &whole {
-                Some((matrix, _)) => packing.unpack(matrix, row, 0..cols, &mut fields),
-                None => {
-                    let (matrix, offset) = decoder.matrix(batch, row, 1)?;
-                    packing.unpack(&matrix, row - offset, 0..cols, &mut fields);
-                }
+                Some(whole) => whole.unpack(row, 0..cols, &mut fields),
+                None => decoder.patch(batch, row..row + 1, 0..cols)?.unpack(row, 0..cols, &mut fields),
             }
             // The last row may be shorter.
             let cols = cols.min(elements.saturating_sub((batch * rows + row) * cols));

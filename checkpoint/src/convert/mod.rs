@@ -9,6 +9,8 @@
 
 mod cast;
 mod choice;
+#[cfg(test)]
+mod divisions;
 mod job;
 mod partial;
 mod verify;
@@ -59,6 +61,8 @@ pub struct ConvertOptions {
     pub replace: bool,
     /// Bytes of a file after which it is flushed to disk, so that a later run goes on from there. A whole number of tensors is.
     pub mark_every: u64,
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    pub threads: Option<usize>,
 }
 
 impl ConvertOptions {
@@ -75,6 +79,7 @@ impl ConvertOptions {
             allow_quantized: false,
             replace: false,
             mark_every: 256 << 20,
+            threads: None,
         }
     }
 }
@@ -177,6 +182,7 @@ pub fn convert(
         copied: if is_file { Vec::new() } else { copied_files(&source, &["config.json"])? },
         texts: texts(&source, options.to),
         index: source.index.as_ref().map(|index| &index.value),
+        threads: options.threads,
     };
     let mut partial = Partial::open(dst, is_file, &Job::new(&source, options, &plan)?, options)?;
     let mut written = plan.write_shards(&mut partial, &mut callbacks)?;
@@ -264,7 +270,8 @@ fn tensors<'a>(source: &'a Source, dtypes: &[DType]) -> Vec<NewTensor<'a>> {
             file: tensor.file,
             bytes_in: tensor.bytes as u64,
             is_changed: from != Some(to),
-            produce: Box::new(move |sink| cast::cast(source, tensor, to, sink)),
+            part: cast::part(to),
+            produce: Box::new(move |range, sink| cast::cast(source, tensor, to, range, sink)),
         }
     };
     source.tensors.iter().zip(dtypes).map(new).collect()

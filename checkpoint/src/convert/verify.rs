@@ -2,7 +2,7 @@
 //!
 //! The second cast has little in common with the first: the scalar tier, other blocks, no counts of losses.
 
-use std::{io::Read, path::PathBuf};
+use std::path::PathBuf;
 
 use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Tier};
 use lanecast_files::{Detail, Error, Remedy, Result};
@@ -11,12 +11,22 @@ use crate::{
     checkpoint::little,
     error::At,
     faults::Faults,
+    parallel::{Stop, count, in_order},
     source::{Source, Stored},
     write::{Callbacks, Plan, Step},
 };
 
 /// Elements that are compared at once, another number than the first cast has. Those of every dtype fill whole bytes.
 const PART: usize = 3 << 16;
+
+/// Elements of a tensor of the source and of the output.
+struct Part<'a> {
+    old: &'a Stored,
+    new: &'a Stored,
+    to: DType,
+    first: usize,
+    count: usize,
+}
 
 /// Compares the files of the output, which are at these paths, with the source, whose tensors become these dtypes. Returns the number of
 /// tensors.
@@ -27,12 +37,11 @@ pub(super) fn compare(
     path_of: impl Fn(&str) -> PathBuf,
     callbacks: &mut Callbacks<'_>,
 ) -> Result<usize> {
-    let (mut done, mut count, total) = (0, 0, plan.bytes());
+    let (mut done, total) = (0, plan.bytes());
     for shard in &plan.shards {
         let written = Source::open(&path_of(&shard.name), &mut Faults::fatal())?;
-        let (mut file_done, file_total) = (0, shard.bytes());
+        let mut pairs = Vec::new();
         for tensor in &shard.tensors {
-            callbacks.check()?;
             let name = &tensor.declared.name;
             let old = source.names.get(name).map(|id| (&source.tensors[*id], dtypes[*id]));
             let new = written.names.get(name).map(|id| &written.tensors[*id]);
@@ -45,54 +54,55 @@ pub(super) fn compare(
                 let what = format!("the tensor of the output is {}", new.described());
                 return Err(wrong(what).tensor(&written, new));
             }
-            compare_values(source, old, &written, new, dtype, &mut |bytes| {
-                (done, file_done) = (done + bytes, file_done + bytes);
-                if let Some(progress) = &mut callbacks.progress {
-                    let (file, tensor) = (&*shard.name, &**name);
-                    progress(Step { file, tensor, done, total, file_done, file_total, is_check: true });
-                }
-                callbacks.check()
-            })?;
-            count += 1;
+            pairs.push((old, new, dtype));
         }
+        let parts = pairs.iter().flat_map(|(old, new, to)| {
+            let part = |first| Part { old, new, to: *to, first, count: PART.min(old.len() - first) };
+            (0..old.len()).step_by(PART).map(move |first| (part(first), 0))
+        });
+        let (mut file_done, file_total) = (0, shard.bytes());
+        let compare = |part, _: &Stop| {
+            let bytes = compare_values(source, &written, &part)?;
+            Ok((part, bytes))
+        };
+        in_order(count(plan.threads), parts, compare, |compared| {
+            let Some((part, bytes)) = compared else { return callbacks.check() };
+            (done, file_done) = (done + bytes, file_done + bytes);
+            if let Some(progress) = &mut callbacks.progress {
+                let (file, tensor) = (&*shard.name, &*part.old.name);
+                progress(Step { file, tensor, done, total, file_done, file_total, is_check: true });
+            }
+            callbacks.check()
+        })?;
     }
-    Ok(count)
+    Ok(plan.shards.iter().map(|shard| shard.tensors.len()).sum())
 }
 
-/// Compares the elements of a tensor; `go_on` is told the bytes of each part.
-fn compare_values(
-    source: &Source,
-    old: &Stored,
-    written: &Source,
-    new: &Stored,
-    to: DType,
-    go_on: &mut dyn FnMut(u64) -> Result<()>,
-) -> Result<()> {
+/// Compares elements, and returns the bytes of those of the output.
+fn compare_values(source: &Source, written: &Source, part: &Part<'_>) -> Result<u64> {
+    let Part { old, new, to, first, count } = *part;
     let from = old.dtype().unwrap_or(to);
-    let plan = CastPlan::with_tier(little(from), little(to), &CastOptions::RUST, Tier::Scalar)?;
-    let (mut before, mut after) = (source.reader(old, 0)?, written.reader(new, 0)?);
-    let (n, mut bytes, mut want, mut have) = (old.len(), Vec::new(), Vec::new(), Vec::new());
-    for first in (0..n).step_by(PART) {
-        let count = PART.min(n - first);
-        bytes.resize(little(from).byte_len(count).unwrap_or(0), 0);
-        want.resize(little(to).byte_len(count).unwrap_or(0), 0);
-        have.resize(want.len(), 0);
-        before.read_exact(&mut bytes).map_err(|e| Error::reading(&e).tensor(source, old))?;
-        after.read_exact(&mut have).map_err(|e| Error::reading(&e).tensor(written, new))?;
-        // A copy keeps all bits; a cast to the same dtype may not.
-        if from == to {
-            want.clone_from(&bytes);
-        } else {
-            plan.run(Bytes::new(&bytes, count), BytesMut::new(&mut want, count))?;
-        }
-        if let Some(at) = want.iter().zip(&have).position(|(want, have)| want != have) {
-            let element = first + at * 8 / to.bits() as usize;
-            let what = format!("element {element} of the output is not that of the source");
-            return Err(wrong(what).tensor(written, new));
-        }
-        go_on(have.len() as u64)?;
+    let read = |of: &Source, tensor: &Stored, dtype: DType| {
+        let len = |n| little(dtype).byte_len(n).unwrap_or(0);
+        let mut bytes = vec![0; len(count)];
+        of.read(tensor, len(first), &mut bytes)?;
+        Ok::<_, Error>(bytes)
+    };
+    let (mut want, have) = (read(source, old, from)?, read(written, new, to)?);
+    // A copy keeps all bits; a cast to the same dtype may not.
+    if from != to {
+        let plan = CastPlan::with_tier(little(from), little(to), &CastOptions::RUST, Tier::Scalar)?;
+        let mut cast = vec![0; have.len()];
+        plan.run(Bytes::new(&want, count), BytesMut::new(&mut cast, count))?;
+        want = cast;
     }
-    Ok(())
+    if want != have {
+        let at = want.iter().zip(&have).position(|(want, have)| want != have).unwrap_or(0);
+        let element = first + at * 8 / to.bits() as usize;
+        let what = format!("element {element} of the output is not that of the source");
+        return Err(wrong(what).tensor(written, new));
+    }
+    Ok(have.len() as u64)
 }
 
 /// The output is not what was to be written.

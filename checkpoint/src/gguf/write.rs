@@ -13,7 +13,7 @@ use crate::{
     error::{At, request, unsupported},
     folder::file_name,
     source::{Elements, Source, Stored},
-    write::{NewTensor, Shard},
+    write::{NewTensor, Notes, Shard},
 };
 
 /// The version of the container.
@@ -88,7 +88,7 @@ pub(crate) fn shard<'a>(
         table.extend(start.to_le_bytes());
         let whole = bytes.next_multiple_of(alignment);
         start += whole;
-        padded.push(pad(tensor, elements != stored.elements, whole, (whole - bytes) as usize));
+        padded.push(pad(tensor, elements != stored.elements, bytes, whole));
     }
     let mut head = MAGIC.to_vec();
     head.extend(VERSION.to_le_bytes());
@@ -110,18 +110,25 @@ fn sized(stored: &Stored, elements: &Elements) -> Option<(u32, u64)> {
     Some((*number, bytes as u64))
 }
 
-/// A tensor as bytes, with `zeros` zeros behind it.
-fn pad(tensor: NewTensor<'_>, is_changed: bool, bytes: u64, zeros: usize) -> NewTensor<'_> {
-    let NewTensor { declared, file, bytes_in, produce, .. } = tensor;
+/// A tensor as its bytes with zeros behind them, `whole` bytes in all.
+fn pad(tensor: NewTensor<'_>, is_changed: bool, bytes: u64, whole: u64) -> NewTensor<'_> {
+    let NewTensor { declared, file, bytes_in, part, produce, .. } = tensor;
     NewTensor {
-        declared: Declared { name: declared.name, dtype: DType::UInt8, shape: vec![bytes] },
+        declared: Declared { name: declared.name, dtype: DType::UInt8, shape: vec![whole] },
         file,
         bytes_in,
         is_changed,
-        produce: Box::new(move |sink| {
-            let notes = produce(sink)?;
+        part,
+        produce: Box::new(move |range, sink| {
+            let own = range.start.min(bytes)..range.end.min(bytes);
+            let zeros = range.end - range.start.max(bytes).min(range.end);
+            // A tensor without bytes is produced, too.
+            let notes = match own.is_empty() && range.start > 0 {
+                true => Notes::default(),
+                false => produce(own, sink)?,
+            };
             if zeros > 0 {
-                sink(&vec![0; zeros])?;
+                sink(&vec![0; zeros as usize])?;
             }
             Ok(notes)
         }),

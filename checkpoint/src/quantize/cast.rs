@@ -2,16 +2,20 @@
 //!
 //! *Law.* A tensor of the output has the bytes of a cast of the whole weight: no block of a scheme goes beyond a band.
 //!
-//! Codes and scales are tensors of their own, and each is made by a cast that drops the other. Memory holds a band.
+//! Codes and scales are tensors of their own. A cast for the codes may keep the scales; otherwise each is made by a cast that drops the other.
+//! Memory holds a band.
+
+use std::ops::Range;
 
 use lanecast::{
     ByteOrder, Bytes, DType, Encoding,
-    scaled::{Quantized, Quotient, ScaledError, ScaledPlan, Scheme},
+    scaled::{Granularity, Quantized, Quotient, ScaledError, ScaledPlan, Scheme},
 };
 use lanecast_files::{Error, Result};
 
 use super::{
     Weight,
+    kept::Slot,
     matrix::{Band, TILE},
 };
 use crate::{
@@ -67,44 +71,79 @@ impl Cast {
         [rows, cols].map(|n| n.next_multiple_of(self.pad))
     }
 
-    /// Passes the codes of a weight to a sink.
+    /// Passes the codes of rows of a weight to a sink. The scales are kept, swizzled or not, if there is a place for them.
     pub(super) fn codes(
         &self,
         checkpoint: &Checkpoint,
         weight: &Weight,
         form: Form,
+        rows: Range<usize>,
+        mut kept: Option<(Slot<'_>, bool)>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        self.run(checkpoint, weight, &mut |_, mut quantized| {
+        self.run(checkpoint, weight, rows, &mut |rows, mut quantized| {
+            if let Some((slot, swizzled)) = &mut kept {
+                slot.bytes.extend(self.stored(quantized.scales, rows, *swizzled));
+            }
             form.apply(&mut quantized.data);
             sink(&quantized.data)
-        })
+        })?;
+        if let Some((slot, _)) = kept {
+            slot.finish();
+        }
+        Ok(())
     }
 
-    /// Passes the scales of a weight to a sink.
+    /// Passes the scales of rows of a weight to a sink.
     pub(super) fn scales(
         &self,
         checkpoint: &Checkpoint,
         weight: &Weight,
         swizzled: bool,
+        rows: Range<usize>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
-        self.run(checkpoint, weight, &mut |rows, quantized| match swizzled {
-            false => sink(&little_endian(quantized.scales, &self.scheme)),
-            true => sink(&swizzle_rows(&quantized.scales, rows)),
+        self.run(checkpoint, weight, rows, &mut |rows, quantized| {
+            sink(&self.stored(quantized.scales, rows, swizzled))
         })
     }
 
-    /// Calls `take` with the number of rows and the codes and scales of each band.
+    /// The scales of rows as files have them.
+    fn stored(&self, scales: Vec<u8>, rows: usize, swizzled: bool) -> Vec<u8> {
+        match swizzled {
+            false => little_endian(scales, &self.scheme),
+            true => swizzle_rows(&scales, rows),
+        }
+    }
+
+    /// Bytes of the codes of so many rows.
+    pub(super) fn codes_len(&self, rows: usize, cols: usize) -> usize {
+        let [_, cols] = self.padded(rows, cols);
+        rows * cols * self.scheme.element.bits() as usize / 8
+    }
+
+    /// Bytes of the scales of so many rows, which are whole blocks; `None` if one scale is that of all rows.
+    pub(super) fn scales_len(&self, rows: usize, cols: usize, swizzled: bool) -> Option<usize> {
+        let [_, cols] = self.padded(rows, cols);
+        let [high, wide] = match self.scheme.granularity {
+            Granularity::Tensor => return None,
+            granularity => granularity.scales_shape(&[rows, cols])[..].try_into().ok()?,
+        };
+        let wide: usize = if swizzled { usize::next_multiple_of(wide, 4) } else { wide };
+        Some(high * wide * self.scheme.scale.dtype(DType::Float32).size())
+    }
+
+    /// Calls `take` with the number of rows and the codes and scales of each band of some rows.
     fn run(
         &self,
         checkpoint: &Checkpoint,
         weight: &Weight,
+        rows: Range<usize>,
         take: &mut dyn FnMut(usize, Quantized) -> Result<()>,
     ) -> Result<()> {
         let matrix = &weight.matrix;
         let mut padded = Vec::new();
-        matrix.bands(checkpoint, &mut |band| {
+        matrix.bands_of(checkpoint, rows, &mut |band| {
             let last = band.first + band.rows == matrix.all_rows();
             let [_, cols] = self.padded(band.rows, matrix.cols);
             // Only the end is padded.

@@ -1,5 +1,7 @@
 //! GGUF: blocks of codes with their scales, in one file that llama.cpp loads. The blocks equal ggml's reference byte for byte.
 
+use std::ops::Range;
+
 use lanecast::{
     Bytes, CastOptions, CastPlan, DType,
     gguf::{BlockFormat, GgufError, quantize},
@@ -75,15 +77,16 @@ impl Layout for Gguf {
     }
 }
 
-/// Passes the blocks of a weight to a sink.
+/// Passes the blocks of rows of a weight to a sink.
 pub(super) fn produce(
     checkpoint: &Checkpoint,
     weight: &Weight,
     format: BlockFormat,
+    rows: Range<usize>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let (cols, mut values, mut blocks) = (weight.matrix.cols, Vec::new(), Vec::new());
-    weight.matrix.bands(checkpoint, &mut |band| {
+    weight.matrix.bands_of(checkpoint, rows, &mut |band| {
         let n = band.rows * cols;
         values.resize(n, 0.0_f32);
         let widen = CastPlan::new(little(band.dtype), DType::Float32, &CastOptions::RUST)?;

@@ -2,7 +2,7 @@
 //!
 //! A layout is a [`Layout`] in a module of its own. To add one, write the module, and add a row to [`ROWS`].
 
-use std::{fmt, str::FromStr};
+use std::{fmt, ops::Range, str::FromStr, sync::Arc};
 
 use lanecast::{DType, gguf::BlockFormat};
 use lanecast_files::{Error, Result};
@@ -12,7 +12,9 @@ use super::{
     QuantizeOptions, Weight, bitsandbytes,
     cast::{Cast, Form},
     choose::Chosen,
-    comfy, compressed, deepseek, gguf, gpt_oss, modelopt, mxfp8,
+    comfy, compressed, deepseek, gguf, gpt_oss,
+    kept::Kept,
+    modelopt, mxfp8,
     scheme::{QuantScheme, listed},
     table,
 };
@@ -184,7 +186,7 @@ pub(super) struct Output {
     pub(super) name: String,
     pub(super) dtype: DType,
     pub(super) shape: Vec<usize>,
-    pub(super) make: Make,
+    pub(super) make: Arc<Make>,
 }
 
 /// What makes the bytes of a tensor.
@@ -199,19 +201,81 @@ pub(super) enum Make {
 }
 
 impl Make {
-    /// Passes the bytes to a sink.
-    pub(super) fn produce(
-        &self,
-        checkpoint: &Checkpoint,
-        weight: &Weight,
-        sink: &mut Sink<'_>,
-    ) -> Result<()> {
+    /// Bytes that the rows of a unit of the weight become; `None` if rows have no bytes of their own.
+    fn unit_len(&self, weight: &Weight) -> Option<usize> {
+        let (rows, cols) = (weight.matrix.unit(), weight.matrix.cols);
         match self {
-            Self::Bytes(bytes) => sink(bytes),
-            Self::Codes(cast, form) => cast.codes(checkpoint, weight, *form, sink),
-            Self::Scales(cast, swizzled) => cast.scales(checkpoint, weight, *swizzled, sink),
-            Self::Blocks(format) => gguf::produce(checkpoint, weight, *format, sink),
-            Self::Table(part) => table::produce(checkpoint, weight, *part, sink),
+            Self::Bytes(_) => None,
+            Self::Codes(cast, _) => Some(cast.codes_len(rows, cols)),
+            Self::Scales(cast, swizzled) => cast.scales_len(rows, cols, *swizzled),
+            Self::Table(part) => part.len(rows, cols),
+            Self::Blocks(format) => format.byte_len(rows * cols),
+        }
+    }
+
+    /// Bytes of the smallest range that can be produced alone; `u64::MAX` if only all of them can.
+    pub(super) fn part(&self, weight: &Weight) -> u64 {
+        match self {
+            Self::Bytes(_) => 1,
+            _ => self.unit_len(weight).map_or(u64::MAX, |len| len as u64),
+        }
+    }
+
+    /// The rows of the weight that become a range of the `all` bytes.
+    fn rows(&self, weight: &Weight, range: &Range<u64>, all: u64) -> Range<usize> {
+        let (unit, part) = (weight.matrix.unit() as u64, self.part(weight).max(1));
+        let row = |byte: u64| match byte == all {
+            true => weight.matrix.all_rows(),
+            // A part of the bytes is a part of the rows.
+            false => usize::try_from(byte / part * unit).unwrap_or(usize::MAX),
+        };
+        row(range.start)..row(range.end)
+    }
+
+    /// The range of the `all` bytes that rows of the weight become.
+    fn range(&self, weight: &Weight, rows: &Range<usize>, all: u64) -> Range<u64> {
+        let byte = |row: usize| match row == weight.matrix.all_rows() {
+            true => all,
+            false => (row / weight.matrix.unit()) as u64 * self.part(weight),
+        };
+        byte(rows.start)..byte(rows.end)
+    }
+}
+
+/// A tensor of a weight, and how its bytes are made.
+pub(super) struct Maker<'a> {
+    pub(super) checkpoint: &'a Checkpoint,
+    pub(super) weight: &'a Weight,
+    pub(super) make: Arc<Make>,
+    /// Its bytes.
+    pub(super) all: u64,
+    /// The scales that are made with these codes, and their bytes, or which these scales are.
+    pub(super) scales: Option<(Arc<Make>, u64, Arc<Kept>)>,
+}
+
+impl Maker<'_> {
+    /// Passes a range of the bytes to a sink. It begins at a multiple of the [`part`](Make::part), and ends at one or with the tensor.
+    pub(super) fn produce(&self, range: Range<u64>, sink: &mut Sink<'_>) -> Result<()> {
+        let Self { checkpoint, weight, make, all, scales } = self;
+        let rows = make.rows(weight, &range, *all);
+        match &**make {
+            // They are in memory, so is the range.
+            Make::Bytes(bytes) => sink(&bytes[range.start as usize..range.end as usize]),
+            Make::Codes(cast, form) => {
+                let kept = scales.as_ref().and_then(|(make, all, kept)| {
+                    let Make::Scales(_, swizzled) = **make else { return None };
+                    Some((kept.begin(make.range(weight, &rows, *all))?, swizzled))
+                });
+                cast.codes(checkpoint, weight, *form, rows, kept, sink)
+            }
+            Make::Scales(cast, swizzled) => {
+                match scales.as_ref().and_then(|(_, _, kept)| kept.take(&range)) {
+                    Some(bytes) => sink(&bytes),
+                    None => cast.scales(checkpoint, weight, *swizzled, rows, sink),
+                }
+            }
+            Make::Table(part) => table::produce(checkpoint, weight, *part, rows, sink),
+            Make::Blocks(format) => gguf::produce(checkpoint, weight, *format, rows, sink),
         }
     }
 }
@@ -229,7 +293,7 @@ impl Weight {
 
     /// A tensor of the output, whose name ends with `end`.
     pub(super) fn output(&self, end: &str, dtype: DType, shape: &[usize], make: Make) -> Output {
-        Output { name: format!("{}{end}", self.module), dtype, shape: shape.to_vec(), make }
+        Output { name: format!("{}{end}", self.module), dtype, shape: shape.to_vec(), make: Arc::new(make) }
     }
 
     /// Codes as `{module}.weight`, in elements of the codes.

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// Elements of a band, about. A band has whole tiles of 128 rows.
-const BAND: usize = 1 << 20;
+const BAND: usize = 1 << 19;
 /// Rows of the tiles of schemes and of swizzled scales.
 pub(super) const TILE: usize = 128;
 /// Rows and columns of the squares that are transposed at once.
@@ -65,74 +65,74 @@ impl Matrix {
         (BAND / self.cols.max(1)).max(1).next_multiple_of(TILE)
     }
 
+    /// Rows that every part of the weight begins at a multiple of, so that no tile goes beyond a part or a matrix.
+    pub(super) fn unit(&self) -> usize {
+        if self.batches.len() == 1 || self.rows.len().is_multiple_of(TILE) { TILE } else { 1 }
+    }
+
     /// Calls `take` with all bands, in order. A band does not go beyond a matrix.
     pub(super) fn bands(&self, checkpoint: &Checkpoint, take: &mut Take<'_>) -> Result<()> {
+        self.bands_of(checkpoint, 0..self.all_rows(), take)
+    }
+
+    /// Calls `take` with the bands of some rows, counted through all matrices, in order.
+    pub(super) fn bands_of(
+        &self,
+        checkpoint: &Checkpoint,
+        rows: Range<usize>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
         match &checkpoint.contents[self.tensor] {
-            Content::Plain(id) if self.transposed => {
-                self.transposed_bands(checkpoint, &checkpoint.source.tensors[*id], take)
-            }
-            Content::Plain(id) => self.plain_bands(checkpoint, &checkpoint.source.tensors[*id], take),
-            content => self.decoded_bands(checkpoint, content, take),
+            Content::Plain(id) => self.plain_bands(checkpoint, &checkpoint.source.tensors[*id], rows, take),
+            content => self.decoded_bands(checkpoint, content, rows, take),
         }
     }
 
-    fn plain_bands(&self, checkpoint: &Checkpoint, stored: &Stored, take: &mut Take<'_>) -> Result<()> {
-        let dtype = stored.dtype().unwrap_or(DType::Float32);
-        let (row, mut bytes) = (self.cols * dtype.size(), Vec::new());
-        for (i, batch) in self.batches.clone().enumerate() {
-            for first in self.rows.clone().step_by(self.step()) {
-                let rows = self.step().min(self.rows.end - first);
-                bytes.resize(rows * row, 0);
-                checkpoint.source.read(stored, (batch * self.height + first) * row, &mut bytes)?;
-                let first = i * self.rows.len() + first - self.rows.start;
-                take(&Band { first, rows, dtype, bytes: &bytes })?;
-            }
+    fn plain_bands(
+        &self,
+        checkpoint: &Checkpoint,
+        stored: &Stored,
+        rows: Range<usize>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let (source, dtype) = (&checkpoint.source, stored.dtype().unwrap_or(DType::Float32));
+        let (size, mut first) = (dtype.size(), rows.start);
+        while first < rows.end {
+            let (batch, row) = (first / self.rows.len(), first % self.rows.len());
+            let rows = self.step().min(self.rows.len() - row).min(rows.end - first);
+            let (batch, row) = (self.batches.start + batch, self.rows.start + row);
+            let matrix = batch * self.height * self.cols;
+            let bytes = if self.transposed {
+                let pieces = [self.height * size, rows * size];
+                let columns = source.read_pieces(stored, (matrix + row) * size, pieces, self.cols)?;
+                transpose(&columns, [self.cols, rows], size)
+            } else {
+                let pieces = [self.cols * size; 2];
+                source.read_pieces(stored, (matrix + row * self.cols) * size, pieces, rows)?
+            };
+            take(&Band { first, rows, dtype, bytes: &bytes })?;
+            first += rows;
         }
         Ok(())
-    }
-
-    fn transposed_bands(&self, checkpoint: &Checkpoint, stored: &Stored, take: &mut Take<'_>) -> Result<()> {
-        let dtype = stored.dtype().unwrap_or(DType::Float32);
-        let mut matrix = vec![0; self.height * self.cols * dtype.size()];
-        let mut bytes = Vec::new();
-        for (i, batch) in self.batches.clone().enumerate() {
-            checkpoint.source.read(stored, batch * matrix.len(), &mut matrix)?;
-            for first in self.rows.clone().step_by(self.step()) {
-                let rows = self.step().min(self.rows.end - first);
-                bytes.resize(rows * self.cols * dtype.size(), 0);
-                self.transpose(&matrix, first..first + rows, dtype.size(), &mut bytes);
-                let first = i * self.rows.len() + first - self.rows.start;
-                take(&Band { first, rows, dtype, bytes: &bytes })?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Writes columns of a stored matrix as rows.
-    fn transpose(&self, matrix: &[u8], rows: Range<usize>, size: usize, out: &mut [u8]) {
-        for top in rows.clone().step_by(SQUARE) {
-            for left in (0..self.cols).step_by(SQUARE) {
-                for row in top..rows.end.min(top + SQUARE) {
-                    for col in left..self.cols.min(left + SQUARE) {
-                        let from = (col * self.height + row) * size;
-                        let to = ((row - rows.start) * self.cols + col) * size;
-                        out[to..to + size].copy_from_slice(&matrix[from..from + size]);
-                    }
-                }
-            }
-        }
     }
 
     /// The exact values of codes, as `float32`.
-    fn decoded_bands(&self, checkpoint: &Checkpoint, content: &Content, take: &mut Take<'_>) -> Result<()> {
+    fn decoded_bands(
+        &self,
+        checkpoint: &Checkpoint,
+        content: &Content,
+        rows: Range<usize>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
         let band = self.step() * self.cols * size_of::<f32>();
-        let (mut bytes, mut element, mut first) = (Vec::new(), 0, 0);
+        let elements = rows.start * self.cols..rows.end * self.cols;
+        let (mut bytes, mut element, mut first) = (Vec::new(), elements.start, rows.start);
         let mut emit = |bytes: &[u8], take: &mut Take<'_>| {
             let rows = bytes.len() / (self.cols.max(1) * size_of::<f32>());
             first += rows;
             take(&Band { first: first - rows, rows, dtype: DType::Float32, bytes })
         };
-        checkpoint.decode_content(content, DType::Float64, false, &mut |part| {
+        checkpoint.decode_range(content, DType::Float64, false, elements, &mut |part| {
             for value in part.as_chunks().0 {
                 let value = f64::from_le_bytes(*value);
                 let narrow = value as f32;
@@ -163,4 +163,20 @@ impl Matrix {
         let stored = &checkpoint.source.tensors[checkpoint.contents[self.tensor].id()];
         error.tensor(&checkpoint.source, stored)
     }
+}
+
+/// A matrix of elements of `size` bytes with its columns as rows.
+fn transpose(matrix: &[u8], [rows, cols]: [usize; 2], size: usize) -> Vec<u8> {
+    let mut out = vec![0; matrix.len()];
+    for top in (0..cols).step_by(SQUARE) {
+        for left in (0..rows).step_by(SQUARE) {
+            for col in top..cols.min(top + SQUARE) {
+                for row in left..rows.min(left + SQUARE) {
+                    let (from, to) = ((row * cols + col) * size, (col * rows + row) * size);
+                    out[to..to + size].copy_from_slice(&matrix[from..from + size]);
+                }
+            }
+        }
+    }
+    out
 }

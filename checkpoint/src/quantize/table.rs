@@ -3,6 +3,8 @@
 //! *Law.* A code is the entry nearest to the exact quotient of the element by the largest magnitude. Blocks run across rows. bitsandbytes
 //! multiplies by a rounded reciprocal, so it may choose the other of two entries that are equally near but for a rounding.
 
+use std::ops::Range;
+
 use lanecast::{Bytes, CastOptions, CastPlan, DType};
 use lanecast_files::Result;
 
@@ -130,18 +132,36 @@ pub(super) enum Part {
     RowAbsmax,
 }
 
-/// Passes the bytes of a part to a sink.
+impl Part {
+    /// Bytes of so many rows; `None` if they have none of their own.
+    pub(super) fn len(self, rows: usize, cols: usize) -> Option<usize> {
+        let n = rows * cols;
+        let bytes = match self {
+            Self::Codes(_) => n / 2,
+            Self::Absmax => n / BLOCK * size_of::<f32>(),
+            Self::Int8 => n,
+            Self::RowAbsmax => rows * size_of::<f32>(),
+            Self::NestedCodes | Self::NestedAbsmax => return None,
+        };
+        // Blocks run across rows.
+        let is_whole = matches!(self, Self::Int8 | Self::RowAbsmax) || n.is_multiple_of(BLOCK);
+        is_whole.then_some(bytes)
+    }
+}
+
+/// Passes the bytes that rows of a weight become to a sink.
 pub(super) fn produce(
     checkpoint: &Checkpoint,
     weight: &Weight,
     part: Part,
+    rows: Range<usize>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     if matches!(part, Part::NestedCodes | Part::NestedAbsmax) {
         return nested(&absmaxes(checkpoint, weight)?, weight.offset, part, sink);
     }
     let cols = weight.matrix.cols;
-    each_band(checkpoint, weight, &mut |values| {
+    each_band(checkpoint, weight, rows, &mut |values| {
         let mut bytes = Vec::new();
         match part {
             Part::Codes(table) => {
@@ -174,14 +194,15 @@ fn largest(block: &[f32]) -> f32 {
     block.iter().fold(0.0, |largest, x| x.abs().max(largest))
 }
 
-/// Calls `take` with the elements of each band, in order.
+/// Calls `take` with the elements of each band of some rows, in order.
 fn each_band(
     checkpoint: &Checkpoint,
     weight: &Weight,
+    rows: Range<usize>,
     take: &mut dyn FnMut(&[f32]) -> Result<()>,
 ) -> Result<()> {
     let mut values = Vec::new();
-    weight.matrix.bands(checkpoint, &mut |band: &Band<'_>| {
+    weight.matrix.bands_of(checkpoint, rows, &mut |band: &Band<'_>| {
         let n = band.rows * weight.matrix.cols;
         values.resize(n, 0.0_f32);
         let widen = CastPlan::new(little(band.dtype), DType::Float32, &CastOptions::RUST)?;
@@ -198,7 +219,7 @@ fn each_band(
 /// The largest magnitudes of all blocks.
 pub(super) fn absmaxes(checkpoint: &Checkpoint, weight: &Weight) -> Result<Vec<f32>> {
     let mut absmaxes = Vec::new();
-    each_band(checkpoint, weight, &mut |values| {
+    each_band(checkpoint, weight, 0..weight.matrix.all_rows(), &mut |values| {
         absmaxes.extend(values.chunks(BLOCK).map(largest));
         Ok(())
     })?;

@@ -3,16 +3,19 @@
 //! *Law.* A file has the tensors of its plan, in the order of the reference implementation, and no byte depends on how the work is divided.
 //! Memory holds headers and a few blocks, not a tensor.
 //!
-//! *Method.* The calling thread reads and casts, and calls the callbacks. Blocks of bytes go through a bounded channel to a second thread,
-//! which writes them to a [`Target`]. Order: shards, other files, texts, the index last.
+//! *Method.* Several threads read and cast ranges of tensors, in the order of the files. The calling thread writes their bytes in this order to
+//! a [`Target`], and calls the callbacks. Order: shards, other files, texts, the index last.
 
+#[cfg(test)]
+pub(crate) mod divisions;
 mod notes;
 mod others;
 mod paths;
 mod shards;
-mod stream;
+mod target;
+mod work;
 
-use std::path::Path;
+use std::{ops::Range, path::Path};
 
 use lanecast_files::{Error, Output, Result, StagedFolder, formats::Declared, formats::safetensors_header};
 use serde_json::Value;
@@ -23,15 +26,14 @@ pub(crate) use self::{
     others::{CopiedFile, copied_files},
     paths::{becomes_file, check_apart, make, names_gguf},
     shards::{Cut, index, name_shards},
-    stream::{Target, new_file},
+    target::{Target, new_file},
 };
 use crate::{
     checkpoint::little,
     decode::Sink,
-    error::invalid,
     source::{INDEX, Source},
 };
-use stream::{Folder, Single, Stream};
+use target::{Folder, Single};
 
 /// How far the work has progressed.
 #[derive(Clone, Copy, Debug)]
@@ -79,9 +81,11 @@ impl Callbacks<'_> {
     }
 }
 
-/// What passes the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares. It
-/// runs on the calling thread.
-pub(crate) type Produce<'a> = dyn Fn(&mut Sink<'_>) -> Result<Notes> + 'a;
+/// What passes a range of the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares.
+///
+/// A range begins at a multiple of [`NewTensor::part`], and ends at one or with the tensor. The bytes do not depend on how a tensor is divided,
+/// and several threads may produce ranges at the same time. Notes of ranges add up to those of the tensor.
+pub(crate) type Produce<'a> = dyn Fn(Range<u64>, &mut Sink<'_>) -> Result<Notes> + Send + Sync + 'a;
 
 /// A tensor of the output.
 pub(crate) struct NewTensor<'a> {
@@ -93,6 +97,8 @@ pub(crate) struct NewTensor<'a> {
     pub(crate) bytes_in: u64,
     /// Whether its values are decoded or cast, not copied.
     pub(crate) is_changed: bool,
+    /// Bytes of the smallest range that can be produced alone; `u64::MAX` if only all of them can.
+    pub(crate) part: u64,
     pub(crate) produce: Box<Produce<'a>>,
 }
 
@@ -142,6 +148,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) texts: Vec<(&'static str, String)>,
     /// The index of the source, whose other members stay. An index is written if there are several shards.
     pub(crate) index: Option<&'a Value>,
+    /// The threads that produce bytes; as many as there are cores if it is `None`.
+    pub(crate) threads: Option<usize>,
 }
 
 /// What was written.
@@ -195,28 +203,13 @@ impl Plan<'_> {
         Ok(written)
     }
 
-    /// Writes the shards: this thread produces bytes, another one writes them.
+    /// Writes the shards: other threads produce bytes, and this one writes them.
     pub(crate) fn write_shards(
         &self,
         target: &mut dyn Target,
         callbacks: &mut Callbacks<'_>,
     ) -> Result<Written> {
-        let had: Vec<(u64, Notes)> = self.shards.iter().map(|shard| target.had(&shard.name)).collect();
-        let mark_every = target.mark_every();
-        stream::overlap(target, |stream| {
-            let mut work = Work {
-                callbacks,
-                stream,
-                written: Written::default(),
-                total: self.bytes(),
-                done: 0,
-                mark_every,
-            };
-            for (shard, (had, notes)) in self.shards.iter().zip(had) {
-                work.shard(shard, had, notes)?;
-            }
-            Ok(work.written)
-        })
+        work::write(self, target, callbacks)
     }
 
     /// The names of all files of the folder.
@@ -258,86 +251,4 @@ pub(crate) fn pretty(value: &Value) -> Option<String> {
 /// The metadata of a GGUF file, as a text of the output.
 pub(crate) fn gguf_metadata(source: &Source) -> Option<(&'static str, String)> {
     Some(("gguf_metadata.json", pretty(&source.gguf.clone()?.values.into())?))
-}
-
-/// Shards in progress.
-struct Work<'w, 'c> {
-    callbacks: &'w mut Callbacks<'c>,
-    stream: &'w mut Stream,
-    written: Written,
-    total: u64,
-    /// Bytes of tensors that are in the target.
-    done: u64,
-    mark_every: u64,
-}
-
-impl Work<'_, '_> {
-    /// Writes a shard of which the target has `had` bytes, with these notes about them.
-    fn shard(&mut self, shard: &Shard<'_>, had: u64, notes: Notes) -> Result<()> {
-        let (head, order) = shard.header()?;
-        let (file_total, first) = (shard.bytes(), head.len() as u64);
-        let ends = order.iter().scan(first, |at, place| {
-            *at += shard.tensors[*place].bytes();
-            Some(*at)
-        });
-        let ends: Vec<u64> = ends.collect();
-        // Bytes count up to the end of a whole tensor.
-        let keep = if had == first || ends.contains(&had) { had } else { 0 };
-        let mut notes = if keep == 0 { Notes::default() } else { notes };
-        let is_complete = keep == first + file_total;
-        if !is_complete {
-            self.stream.begin(&shard.name, keep)?;
-            if keep == 0 {
-                self.stream.put(&head)?;
-            }
-        }
-        let (mut file_done, mut marked) = (0, keep);
-        for (place, end) in order.into_iter().zip(ends) {
-            let tensor = &shard.tensors[place];
-            self.callbacks.check()?;
-            if end <= keep {
-                self.done += tensor.bytes();
-                file_done += tensor.bytes();
-                self.written.resumed += tensor.bytes();
-            } else {
-                let before = file_done;
-                let more = (tensor.produce)(&mut |bytes| {
-                    self.stream.put(bytes)?;
-                    self.done += bytes.len() as u64;
-                    file_done += bytes.len() as u64;
-                    if let Some(progress) = &mut self.callbacks.progress {
-                        let (file, tensor) = (&*shard.name, &*tensor.declared.name);
-                        let (done, total) = (self.done, self.total);
-                        let is_check = false;
-                        progress(Step { file, tensor, done, total, file_done, file_total, is_check });
-                    }
-                    self.callbacks.check()
-                })?;
-                if file_done - before != tensor.bytes() {
-                    let what = format!(
-                        "{} bytes were made, and the tensor has {}",
-                        file_done - before,
-                        tensor.bytes()
-                    );
-                    return Err(invalid(what).at(format!("tensor \"{}\"", tensor.declared.name)));
-                }
-                notes.extend(more);
-                if end - marked >= self.mark_every && end < first + file_total {
-                    self.stream.mark(&notes)?;
-                    marked = end;
-                }
-            }
-            self.written.bytes_in += tensor.bytes_in;
-            match tensor.is_changed {
-                true => self.written.changed += 1,
-                false => self.written.copied += 1,
-            }
-        }
-        self.written.bytes_out += file_total;
-        if !is_complete {
-            self.stream.end(&notes)?;
-        }
-        self.written.notes.extend(notes);
-        Ok(())
-    }
 }

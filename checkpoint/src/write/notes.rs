@@ -20,7 +20,7 @@ pub struct Loss {
     pub all_zero: bool,
 }
 
-/// Warnings about tensors, and what they lost.
+/// Warnings about tensors, and what they lost. Those of ranges of a tensor have an entry for each cast, also for one that lost nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
     pub(crate) warnings: Vec<String>,
@@ -28,9 +28,29 @@ pub(crate) struct Notes {
 }
 
 impl Notes {
+    /// Adds notes about the ranges or the tensors that come next.
     pub(crate) fn extend(&mut self, more: Self) {
-        self.warnings.extend(more.warnings);
-        self.losses.extend(more.losses);
+        for warning in more.warnings {
+            if self.warnings.last() != Some(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        for loss in more.losses {
+            match self.losses.last_mut().filter(|last| last.tensor == loss.tensor) {
+                Some(last) => {
+                    last.out_of_range += loss.out_of_range;
+                    last.became_zero += loss.became_zero;
+                    last.all_zero &= loss.all_zero;
+                }
+                None => self.losses.push(loss),
+            }
+        }
+    }
+
+    /// The notes about whole tensors: those that lost nothing are left out.
+    pub(crate) fn whole(mut self) -> Self {
+        self.losses.retain(|loss| loss.out_of_range + loss.became_zero > 0);
+        self
     }
 }
 

@@ -1,6 +1,6 @@
 //! The arguments of `convert`.
 
-use std::path::PathBuf;
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::Args;
 use lanecast::DType;
@@ -43,6 +43,9 @@ pub struct Convert {
     /// Cast codes and scales of a quantized checkpoint as they are, which destroys its weights
     #[arg(long)]
     pub allow_quantized: bool,
+    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it
     #[arg(long)]
     pub force: bool,

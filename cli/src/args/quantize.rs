@@ -1,6 +1,6 @@
 //! The arguments of `quantize` and `requantize`.
 
-use std::path::PathBuf;
+use std::{num::NonZeroUsize, path::PathBuf};
 
 use clap::Args;
 use lanecast_checkpoint::{QuantLayout, QuantScheme, QuantizeOptions};
@@ -58,6 +58,9 @@ pub struct Quantization {
     /// The scheme of weights whose names match, may be given several times: the first match wins
     #[arg(long, value_name = "GLOB=SCHEME", value_parser = map)]
     pub map: Vec<(String, QuantScheme)>,
+    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    #[arg(long, value_name = "N")]
+    pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it
     #[arg(long)]
     pub force: bool,
@@ -70,6 +73,7 @@ impl Quantization {
     /// The options of the library.
     pub fn options(&self) -> QuantizeOptions {
         let options = QuantizeOptions::new(self.scheme, self.layout);
-        QuantizeOptions { map: self.map.clone(), replace: self.force, ..options }
+        let threads = self.threads.map(usize::from);
+        QuantizeOptions { map: self.map.clone(), replace: self.force, threads, ..options }
     }
 }

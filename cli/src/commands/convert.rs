@@ -21,6 +21,7 @@ pub fn run(args: &Convert) -> Result<()> {
         verify: args.verify,
         allow_quantized: args.allow_quantized,
         replace: args.force,
+        threads: args.threads.map(usize::from),
         ..ConvertOptions::to(args.to)
     };
     checkpoints::write(

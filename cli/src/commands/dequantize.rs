@@ -7,7 +7,12 @@ use crate::{args::Dequantize, error::Result, text};
 
 /// Runs the subcommand.
 pub fn run(args: &Dequantize) -> Result<()> {
-    let options = Options { allow_nan: args.allow_nan, replace: args.force, ..Options::to(args.to) };
+    let options = Options {
+        allow_nan: args.allow_nan,
+        replace: args.force,
+        threads: args.threads.map(usize::from),
+        ..Options::to(args.to)
+    };
     checkpoints::write(
         args.json,
         |callbacks| Ok(dequantize(&args.input, &args.output, &options, callbacks)?),
