@@ -10,7 +10,7 @@ use std::path::Path;
 
 use lanecast::DType;
 use lanecast_files::{Result, formats::Declared};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use crate::{
@@ -19,9 +19,11 @@ use crate::{
     error::request,
     gguf,
     layouts::COMFY_METADATA,
-    source::Elements,
+    named,
+    prepared::{Outcome, Prepared},
+    source::{Elements, Source},
     write::{
-        Callbacks, Cut, NewTensor, Notes, Plan, Written, becomes_file, check_apart, copied_files,
+        Callbacks, Cut, GGUF_NAMES, NewTensor, Notes, Plan, Written, becomes_file, copied_files,
         gguf_metadata, name_shards, names_gguf,
     },
 };
@@ -31,15 +33,17 @@ pub(crate) const REPLACED: &[&str] =
     &["config.json", "hf_quant_config.json", "quantize_config.json", "quant_config.json"];
 
 /// What [`dequantize`] does.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Options {
     /// The dtype of decoded weights: float16, bfloat16 or float32.
+    #[serde(with = "named")]
     pub to: DType,
     /// Whether scales, biases and tables may be NaN or infinite. Otherwise such numbers are an error.
     pub allow_nan: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
     /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -51,7 +55,7 @@ impl Options {
 }
 
 /// What was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
     /// The layout of the weights.
@@ -97,65 +101,92 @@ pub struct Report {
 /// is in the other; [`Error::Exists`](crate::Error::Exists) if `dst` exists, is not empty and may not be replaced;
 /// [`Error::Cancelled`](crate::Error::Cancelled). Nothing is left of the output then.
 pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Callbacks<'_>) -> Result<Report> {
-    if !matches!(options.to, DType::Float16 | DType::BFloat16 | DType::Float32) {
-        return Err(request(format!(
-            "weights decode to float16, bfloat16 or float32, not to {}",
-            options.to
-        )));
-    }
-    let opened = Checkpoint::open(src)?;
-    let checkpoint = if options.allow_nan { opened.with_nan_allowed() } else { opened };
-    let mut report = Report {
-        layout: checkpoint.layout().to_owned(),
-        to: options.to.name().to_owned(),
-        tensors_dropped: checkpoint.source.tensors.len() - checkpoint.tensors().len(),
-        warnings: checkpoint.warnings().to_vec(),
-        ..Report::default()
-    };
-    let to_gguf = names_gguf(dst);
-    if checkpoint.source.gguf.is_some() && !to_gguf {
-        let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
-        report.warnings.push(what.to_owned());
-    }
-    let tensors = tensors(&checkpoint, options.to);
-    if !tensors.iter().any(|tensor| tensor.is_changed) {
-        return Err(request("the checkpoint has no quantized weights").at_path(src));
-    }
-    let source = &checkpoint.source;
-    let metadata = |file: usize| plain_metadata(&source.files[file].metadata);
-    let shards = if to_gguf {
-        let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
-        vec![gguf::shard(source, tensors, dst, &Elements::Plain(options.to), elements)?]
-    } else {
-        name_shards(source, tensors, Cut::Keep, metadata)
-    };
-    let is_file = becomes_file(source, shards.len(), dst)?;
-    let config = source.config.as_ref().filter(|_| source.is_folder);
-    let config = config.map(|config| ("config.json", config::plain(&config.text, options.to.name())));
-    let plan = Plan {
-        shards,
-        copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
-        texts: config.into_iter().chain(gguf_metadata(source)).collect(),
-        index: source.index.as_ref().map(|index| &index.value),
-        threads: options.threads,
-    };
-    let written = if is_file {
-        plan.write_file(dst, options.replace, &mut callbacks)?
-    } else {
-        check_apart(&source.folder, dst, source.is_folder)?;
-        plan.write_folder(dst, options.replace, &mut callbacks)?
-    };
-    report.add(written);
-    report.warnings.extend(checkpoint.unequal_factors()?);
-    Ok(report)
+    let decoding = Decoding::open(src, dst, options)?;
+    let written = decoding.plan(dst)?.write(dst, options.replace, &mut callbacks)?;
+    decoding.report(written)
 }
 
-impl Report {
-    fn add(&mut self, written: Written) {
-        let Written { changed, copied, bytes_in, bytes_out, files, notes, .. } = written;
-        (self.tensors_decoded, self.tensors_copied) = (changed, copied);
-        (self.bytes_in, self.bytes_out, self.files) = (bytes_in, bytes_out, files);
-        self.warnings.extend(notes.warnings);
+/// A checkpoint to decode.
+pub(crate) struct Decoding {
+    checkpoint: Checkpoint,
+    options: Options,
+    /// Whether names of GGUF are in an output that is none.
+    loses_names: bool,
+}
+
+impl Decoding {
+    /// The output `dst` says by its name whether it is a GGUF file.
+    pub(crate) fn open(src: &Path, dst: &Path, options: &Options) -> Result<Self> {
+        if !matches!(options.to, DType::Float16 | DType::BFloat16 | DType::Float32) {
+            return Err(request(format!(
+                "weights decode to float16, bfloat16 or float32, not to {}",
+                options.to
+            )));
+        }
+        let opened = Checkpoint::open(src)?;
+        let checkpoint = if options.allow_nan { opened.with_nan_allowed() } else { opened };
+        if !tensors(&checkpoint, options.to).iter().any(|tensor| tensor.is_changed) {
+            return Err(request("the checkpoint has no quantized weights").at_path(src));
+        }
+        let loses_names = checkpoint.source.gguf.is_some() && !names_gguf(dst);
+        Ok(Self { checkpoint, options: *options, loses_names })
+    }
+
+    fn report(&self, written: Written) -> Result<Report> {
+        let checkpoint = &self.checkpoint;
+        let mut report = Report {
+            layout: checkpoint.layout().to_owned(),
+            to: self.options.to.name().to_owned(),
+            tensors_decoded: written.changed,
+            tensors_copied: written.copied,
+            tensors_dropped: checkpoint.source.tensors.len() - checkpoint.tensors().len(),
+            bytes_in: written.bytes_in,
+            bytes_out: written.bytes_out,
+            files: written.files,
+            warnings: checkpoint.warnings().to_vec(),
+        };
+        if self.loses_names {
+            report.warnings.push(GGUF_NAMES.to_owned());
+        }
+        report.warnings.extend(written.notes.warnings);
+        report.warnings.extend(checkpoint.unequal_factors()?);
+        Ok(report)
+    }
+}
+
+impl Prepared for Decoding {
+    fn source(&self) -> &Source {
+        &self.checkpoint.source
+    }
+
+    fn replaces(&self) -> bool {
+        self.options.replace
+    }
+
+    fn plan(&self, dst: &Path) -> Result<Plan<'_>> {
+        let (source, to) = (&self.checkpoint.source, self.options.to);
+        let new = tensors(&self.checkpoint, to);
+        let shards = if names_gguf(dst) {
+            let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
+            vec![gguf::shard(source, new, dst, &Elements::Plain(to), elements)?]
+        } else {
+            name_shards(source, new, Cut::Keep, |file| plain_metadata(&source.files[file].metadata))
+        };
+        let is_file = becomes_file(source, shards.len(), dst)?;
+        let config = source.config.as_ref().filter(|_| source.is_folder);
+        let config = config.map(|config| ("config.json", config::plain(&config.text, to.name())));
+        Ok(Plan {
+            shards,
+            copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
+            texts: config.into_iter().chain(gguf_metadata(source)).collect(),
+            index: source.index.as_ref().map(|index| &index.value),
+            is_file,
+            threads: self.options.threads,
+        })
+    }
+
+    fn outcome(&self, written: Written) -> Result<Outcome> {
+        Ok(Outcome::Dequantize(self.report(written)?))
     }
 }
 

@@ -25,7 +25,8 @@
 //! (`coding`), which `decode` turns into values: `unpack` unpacks codes, and `fast` decodes with [`lanecast::scaled`] what that can. `values`
 //! has the other kinds of tensors, `read` reads one of them to memory, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
-//! casts, and `quantize` quantized checkpoints. `write` writes what is planned, with the threads of `parallel`. `check` collects the `faults` of a checkpoint, and
+//! casts, and `quantize` quantized checkpoints. `write` writes what is planned, with the threads of `parallel`, and `tasks` writes ranges of it
+//! on many machines, which `origin` tells whether the source is the same. `check` collects the `faults` of a checkpoint, and
 //! `compare` measures the values of one against those of another.
 
 #![forbid(unsafe_code)]
@@ -50,13 +51,17 @@ mod faults;
 mod folder;
 mod gguf;
 mod layouts;
+mod named;
 mod npz;
+mod origin;
 mod parallel;
 mod pickle;
+mod prepared;
 mod quantize;
 mod read;
 mod source;
 mod spool;
+mod tasks;
 mod torch;
 mod unpack;
 mod values;
@@ -68,5 +73,7 @@ pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
 pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
+pub use prepared::Outcome;
 pub use quantize::{QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize};
+pub use tasks::{ByteRange, Operation, Phase, PlanOptions, Task, TaskPlan, TaskReport};
 pub use write::{Callbacks, Loss, Step};

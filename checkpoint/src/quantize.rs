@@ -20,17 +20,24 @@ mod gpt_oss;
 mod kept;
 mod layout;
 mod matrix;
+mod measure;
 mod modelopt;
 mod mxfp8;
 mod names;
 mod scheme;
 mod table;
 
-use std::{cmp::Reverse, collections::HashMap, path::Path, sync::Arc};
+use std::{
+    cmp::Reverse,
+    collections::HashMap,
+    ops::Range,
+    path::Path,
+    sync::{Arc, OnceLock},
+};
 
-use lanecast::{Bytes, DType, gguf::BlockFormat, scaled::Amax};
+use lanecast::{DType, gguf::BlockFormat};
 use lanecast_files::{Result, formats::Declared};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 pub(crate) use names::{FUSED, Stacked, fused, set_of, stack, stacked};
 pub use {layout::QuantLayout, scheme::QuantScheme};
@@ -39,10 +46,12 @@ use crate::{
     checkpoint::{Checkpoint, Content, little},
     config,
     dequantize::{REPLACED, plain_metadata},
-    error::{invalid, lost, request, unsupported},
-    source::Elements,
+    error::{invalid, request, unsupported},
+    named,
+    prepared::{Extent, Measured, Outcome, Prepared},
+    source::{Elements, Source},
     write::{
-        Callbacks, Cut, NewTensor, Notes, Plan, Shard, becomes_file, check_apart, copied_files, name_shards,
+        Callbacks, Cut, NewTensor, Notes, Plan, Shard, Written, becomes_file, copied_files, name_shards,
         names_gguf, pretty,
     },
 };
@@ -52,14 +61,17 @@ use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
 
 /// What [`quantize`] and [`requantize`] do.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct QuantizeOptions {
     /// The codes of weights.
+    #[serde(with = "named")]
     pub scheme: QuantScheme,
     /// How they are stored.
+    #[serde(with = "named")]
     pub layout: QuantLayout,
     /// Schemes of weights whose names match a glob. The first match wins, and such weights are quantized even if they would stay by their
     /// names.
+    #[serde(with = "named::patterns")]
     pub map: Vec<(String, QuantScheme)>,
     /// Globs of the names of weights that stay as they are.
     pub ignore: Vec<String>,
@@ -68,6 +80,7 @@ pub struct QuantizeOptions {
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
     /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -80,7 +93,7 @@ impl QuantizeOptions {
 }
 
 /// What was done.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct QuantizeReport {
     /// The layout of the output.
@@ -147,19 +160,9 @@ pub fn quantize(
     src: &Path,
     dst: &Path,
     options: &QuantizeOptions,
-    callbacks: Callbacks<'_>,
+    mut callbacks: Callbacks<'_>,
 ) -> Result<QuantizeReport> {
-    options.layout.check(options)?;
-    let checkpoint = open(src, options.layout)?;
-    let mut contents = checkpoint.contents.iter();
-    if contents.any(|content| !matches!(content, Content::Plain(_))) {
-        let what = format!(
-            "the checkpoint is quantized (layout {}); dequantize it first, or requantize it without loss",
-            checkpoint.layout()
-        );
-        return Err(request(what).at_path(src));
-    }
-    run(&checkpoint, dst, options, callbacks, false)
+    Quantization::open(src, dst, options)?.write(dst, &mut callbacks)
 }
 
 /// Writes the quantized weights of the checkpoint `src` with other codes of the same values: MXFP4 as 8-bit floats in tiles, for example.
@@ -174,22 +177,183 @@ pub fn requantize(
     src: &Path,
     dst: &Path,
     options: &QuantizeOptions,
-    callbacks: Callbacks<'_>,
+    mut callbacks: Callbacks<'_>,
 ) -> Result<QuantizeReport> {
-    options.layout.check(options)?;
-    let asked = || options.map.iter().map(|(_, scheme)| *scheme).chain([options.scheme]);
-    if let Some(scheme) = asked().find(|scheme| !scheme.has_powers()) {
-        let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| scheme.has_powers());
-        let have = scheme::listed(have.map(|(name, _)| *name));
-        let what =
-            format!("{scheme} has no scales that are powers of two, which keep every digit, as {have} have");
-        return Err(request(what));
+    Quantization::open_again(src, dst, options)?.write(dst, &mut callbacks)
+}
+
+/// Codes to make of the weights of a checkpoint.
+pub(crate) struct Quantization {
+    checkpoint: Checkpoint,
+    options: QuantizeOptions,
+    chosen: Chosen,
+    /// The weights that the first pass measures, and their bytes.
+    pass: Vec<(usize, Extent)>,
+    /// What was chosen, with the measurements of the first pass.
+    measured: OnceLock<Chosen>,
+}
+
+impl Quantization {
+    /// Opens a plain checkpoint.
+    pub(crate) fn open(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<Self> {
+        options.layout.check(options)?;
+        let checkpoint = open(src, options.layout)?;
+        if checkpoint.contents.iter().any(|content| !matches!(content, Content::Plain(_))) {
+            let what = format!(
+                "the checkpoint is quantized (layout {}); dequantize it first, or requantize it without loss",
+                checkpoint.layout()
+            );
+            return Err(request(what).at_path(src));
+        }
+        Self::choose(checkpoint, dst, options, false)
     }
-    let checkpoint = open(src, options.layout)?;
-    if checkpoint.layout() == "plain" {
-        return Err(request("the checkpoint has no quantized weights; quantize it").at_path(src));
+
+    /// Opens a quantized checkpoint, whose codes are quantized again without loss.
+    pub(crate) fn open_again(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<Self> {
+        options.layout.check(options)?;
+        let asked = || options.map.iter().map(|(_, scheme)| *scheme).chain([options.scheme]);
+        if let Some(scheme) = asked().find(|scheme| !scheme.has_powers()) {
+            let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| scheme.has_powers());
+            let have = scheme::listed(have.map(|(name, _)| *name));
+            let what = format!(
+                "{scheme} has no scales that are powers of two, which keep every digit, as {have} have"
+            );
+            return Err(request(what));
+        }
+        let checkpoint = open(src, options.layout)?;
+        if checkpoint.layout() == "plain" {
+            return Err(request("the checkpoint has no quantized weights; quantize it").at_path(src));
+        }
+        Self::choose(checkpoint, dst, options, true)
     }
-    run(&checkpoint, dst, options, callbacks, true)
+
+    fn choose(checkpoint: Checkpoint, dst: &Path, options: &QuantizeOptions, again: bool) -> Result<Self> {
+        let (source, layout) = (&checkpoint.source, options.layout);
+        let is_comfy = layout == QuantLayout::Comfy;
+        if is_comfy && source.files.len() != 1 {
+            let what = "ComfyUI loads one file, and the checkpoint has several";
+            return Err(request(what).at_path(&source.folder));
+        }
+        let is_gguf = layout == QuantLayout::Gguf;
+        if is_gguf != names_gguf(dst) {
+            let what = format!("the layout gguf is written to a .gguf file, and the layout is {layout}");
+            return Err(request(what).at_path(dst));
+        }
+        if !is_comfy && !is_gguf && !source.is_folder {
+            let what =
+                format!("the layout {layout} is described in config.json; give the folder of the model");
+            return Err(request(what).at_path(&source.files[0].path));
+        }
+        let chosen = choose(&checkpoint, options, layout.target(), again)?;
+        let pass = measure::pass(&checkpoint, &chosen.weights, options);
+        Ok(Self { checkpoint, options: options.clone(), chosen, pass, measured: OnceLock::new() })
+    }
+
+    fn chosen(&self) -> &Chosen {
+        self.measured.get().unwrap_or(&self.chosen)
+    }
+
+    fn write(&self, dst: &Path, callbacks: &mut Callbacks<'_>) -> Result<QuantizeReport> {
+        // A wrong output is an error before the first pass.
+        self.plan(dst)?;
+        self.measure_all(callbacks)?;
+        let written = self.plan(dst)?.write(dst, self.options.replace, callbacks)?;
+        Ok(self.report(written))
+    }
+
+    fn report(&self, written: Written) -> QuantizeReport {
+        let (source, chosen) = (&self.checkpoint.source, self.chosen());
+        let mut warnings = [self.checkpoint.warnings(), &chosen.warnings].concat();
+        if source.config.is_none() && self.options.layout.target().config(chosen, &self.options).is_some() {
+            let what = format!(
+                "{}: the folder has no config.json; the output has one for the quantization only",
+                source.folder.display()
+            );
+            warnings.push(what);
+        }
+        warnings.extend(written.notes.warnings);
+        QuantizeReport {
+            layout: self.options.layout.to_string(),
+            scheme: self.options.scheme.to_string(),
+            weights_quantized: chosen.weights.len(),
+            tensors_copied: written.copied,
+            ignored: chosen.ignored.clone(),
+            bytes_in: written.bytes_in,
+            bytes_out: written.bytes_out,
+            files: written.files,
+            warnings,
+        }
+    }
+
+    /// The files that describe the quantization.
+    fn texts(&self) -> Result<Vec<(&'static str, String)>> {
+        let (source, layout) = (&self.checkpoint.source, self.options.layout.target());
+        let mut texts = Vec::new();
+        if let Some(quantization) = layout.config(self.chosen(), &self.options) {
+            let text = match &source.config {
+                Some(config) if config.value.is_object() => &config.text,
+                Some(config) => {
+                    return Err(invalid("the configuration is no JSON object").at_path(&config.path));
+                }
+                None => "{}",
+            };
+            texts.push(("config.json", config::quantized(text, &quantization)));
+        } else if let Some(config) = source.config.as_ref().filter(|_| source.is_folder) {
+            texts.push(("config.json", config.text.clone()));
+        }
+        let described = layout.hf_quant_config(self.chosen(), &self.options);
+        texts.extend(described.as_ref().and_then(pretty).map(|text| ("hf_quant_config.json", text)));
+        Ok(texts)
+    }
+}
+
+impl Prepared for Quantization {
+    fn source(&self) -> &Source {
+        &self.checkpoint.source
+    }
+
+    fn replaces(&self) -> bool {
+        self.options.replace
+    }
+
+    fn plan(&self, dst: &Path) -> Result<Plan<'_>> {
+        let (source, layout) = (&self.checkpoint.source, self.options.layout.target());
+        let is_file = becomes_file(source, source.files.len(), dst)?;
+        let metadata = |file: usize| {
+            let mut metadata = plain_metadata(&source.files[file].metadata);
+            metadata.extend(layout.metadata(&self.chosen().weights));
+            metadata
+        };
+        let new = tensors(&self.checkpoint, self.chosen(), layout, &self.options);
+        let shards = match gguf::format(self.options.scheme).filter(|_| names_gguf(dst)) {
+            Some(format) => vec![gguf_shard(&self.checkpoint, self.chosen(), new, dst, format)?],
+            None => name_shards(source, new, Cut::Keep, metadata),
+        };
+        Ok(Plan {
+            shards,
+            copied: if is_file { Vec::new() } else { copied_files(source, REPLACED)? },
+            texts: self.texts()?,
+            index: source.index.as_ref().map(|index| &index.value),
+            is_file,
+            threads: self.options.threads,
+        })
+    }
+
+    fn outcome(&self, written: Written) -> Result<Outcome> {
+        Ok(Outcome::Quantize(self.report(written)))
+    }
+
+    fn unmeasured(&self) -> Vec<Extent> {
+        self.pass.iter().map(|(_, extent)| *extent).collect()
+    }
+
+    fn measure(&self, index: usize, range: Range<u64>, callbacks: &Callbacks<'_>) -> Result<Measured> {
+        self.measure_range(index, range, callbacks)
+    }
+
+    fn take(&self, measured: &[Measured]) {
+        self.share(measured);
+    }
 }
 
 fn open(src: &Path, layout: QuantLayout) -> Result<Checkpoint> {
@@ -205,88 +369,6 @@ fn open(src: &Path, layout: QuantLayout) -> Result<Checkpoint> {
         }
         _ => Ok(checkpoint),
     }
-}
-
-fn run(
-    checkpoint: &Checkpoint,
-    dst: &Path,
-    options: &QuantizeOptions,
-    mut callbacks: Callbacks<'_>,
-    again: bool,
-) -> Result<QuantizeReport> {
-    let (source, layout) = (&checkpoint.source, options.layout.target());
-    let is_comfy = options.layout == QuantLayout::Comfy;
-    if is_comfy && source.files.len() != 1 {
-        return Err(request("ComfyUI loads one file, and the checkpoint has several").at_path(&source.folder));
-    }
-    let is_gguf = options.layout == QuantLayout::Gguf;
-    if is_gguf != names_gguf(dst) {
-        let what =
-            format!("the layout gguf is written to a .gguf file, and the layout is {}", options.layout);
-        return Err(request(what).at_path(dst));
-    }
-    if !is_comfy && !is_gguf && !source.is_folder {
-        let what = format!(
-            "the layout {} is described in config.json; give the folder of the model",
-            options.layout
-        );
-        return Err(request(what).at_path(&source.files[0].path));
-    }
-    let is_file = becomes_file(source, source.files.len(), dst)?;
-    let mut chosen = choose(checkpoint, options, layout, again)?;
-    measure(checkpoint, &mut chosen.weights, options, &callbacks)?;
-    let mut report = QuantizeReport {
-        layout: options.layout.to_string(),
-        scheme: options.scheme.to_string(),
-        weights_quantized: chosen.weights.len(),
-        ignored: chosen.ignored.clone(),
-        warnings: [checkpoint.warnings(), &chosen.warnings].concat(),
-        ..QuantizeReport::default()
-    };
-    let mut texts = Vec::new();
-    if let Some(quantization) = layout.config(&chosen, options) {
-        let text = match &source.config {
-            Some(config) if config.value.is_object() => &config.text,
-            Some(config) => return Err(invalid("the configuration is no JSON object").at_path(&config.path)),
-            None => {
-                let what = format!(
-                    "{}: the folder has no config.json; the output has one for the quantization only",
-                    source.folder.display()
-                );
-                report.warnings.push(what);
-                "{}"
-            }
-        };
-        texts.push(("config.json", config::quantized(text, &quantization)));
-    } else if let Some(config) = source.config.as_ref().filter(|_| source.is_folder) {
-        texts.push(("config.json", config.text.clone()));
-    }
-    if let Some(text) = layout.hf_quant_config(&chosen, options).as_ref().and_then(pretty) {
-        texts.push(("hf_quant_config.json", text));
-    }
-    let metadata = |file: usize| {
-        let mut metadata = plain_metadata(&source.files[file].metadata);
-        metadata.extend(layout.metadata(&chosen.weights));
-        metadata
-    };
-    let new = tensors(checkpoint, &chosen, layout, options);
-    let shards = match gguf::format(options.scheme).filter(|_| is_gguf) {
-        Some(format) => vec![gguf_shard(checkpoint, &chosen, new, dst, format)?],
-        None => name_shards(source, new, Cut::Keep, metadata),
-    };
-    let index = source.index.as_ref().map(|index| &index.value);
-    let copied = if is_file { Vec::new() } else { copied_files(source, REPLACED)? };
-    let plan = Plan { shards, copied, texts, index, threads: options.threads };
-    let written = if is_file {
-        plan.write_file(dst, options.replace, &mut callbacks)?
-    } else {
-        check_apart(&source.folder, dst, source.is_folder)?;
-        plan.write_folder(dst, options.replace, &mut callbacks)?
-    };
-    (report.tensors_copied, report.files) = (written.copied, written.files);
-    (report.bytes_in, report.bytes_out) = (written.bytes_in, written.bytes_out);
-    report.warnings.extend(written.notes.warnings);
-    Ok(report)
 }
 
 /// The GGUF file, whose main blocks have this format.
@@ -383,47 +465,4 @@ fn kept_scales(
     let scales = outputs.iter().find(|output| matches!(*output.make, Make::Scales(..)))?;
     let place = |of: &Output| (Reverse(of.dtype.size()), of.name.clone());
     (place(codes) < place(scales)).then(|| (scales.make.clone(), bytes(scales), Arc::new(Kept::new(room))))
-}
-
-/// The first pass: largest magnitudes of weights with a scale for the tensor, shared by those that a runtime fuses, and means of scales.
-fn measure(
-    checkpoint: &Checkpoint,
-    weights: &mut [Weight],
-    options: &QuantizeOptions,
-    callbacks: &Callbacks<'_>,
-) -> Result<()> {
-    let set = |weight: &Weight| match weight.scheme {
-        // Blocks of GGUF have no scale of the tensor.
-        _ if options.layout == QuantLayout::Gguf => None,
-        QuantScheme::Nvfp4 => Some(set_of(&weight.module)),
-        QuantScheme::Fp8Tensor => Some(weight.module.clone()),
-        _ => None,
-    };
-    let mut largest: HashMap<String, Amax> = HashMap::new();
-    for weight in weights.iter_mut() {
-        callbacks.check()?;
-        if options.double_quant {
-            weight.offset = table::mean(&table::absmaxes(checkpoint, weight)?);
-        }
-        let Some(set) = set(weight) else { continue };
-        let mut all = Amax::default();
-        weight.matrix.bands(checkpoint, &mut |band| {
-            let bytes = Bytes::new(band.bytes, band.rows * weight.matrix.cols);
-            let amax = Amax::of(little(band.dtype), bytes);
-            all = all.merge(amax.map_err(|e| weight.matrix.at(checkpoint, unsupported(e.to_string())))?);
-            callbacks.check()
-        })?;
-        if all.has_non_finite() {
-            let what = format!("an element is {}, which the codes cannot hold", all.largest());
-            return Err(weight.matrix.at(checkpoint, lost(what)));
-        }
-        let shared = largest.entry(set).or_default();
-        *shared = shared.merge(all);
-    }
-    for weight in weights {
-        if let Some(amax) = set(weight).and_then(|set| largest.get(&set)) {
-            weight.amax = amax.finite();
-        }
-    }
-    Ok(())
 }

@@ -17,14 +17,14 @@ use serde_json::Value;
 use crate::{
     error::{At, invalid, unsupported},
     faults::Faults,
-    folder::{file_name, json, list, numbered, safetensors, unindexed},
+    folder::{json, list, numbered, safetensors, unindexed},
     gguf,
     npz::Archives,
     spool::{Spool, SpoolReader},
     torch,
 };
 
-pub(crate) use crate::folder::{parent, resolve};
+pub(crate) use crate::folder::{file_name, parent, resolve};
 
 /// The name of the index of a checkpoint of several files.
 pub(crate) const INDEX: &str = "model.safetensors.index.json";

@@ -19,5 +19,6 @@ mod refusals;
 mod requantize;
 mod resume;
 mod stacks;
+mod tasks;
 mod threads;
 mod torch;

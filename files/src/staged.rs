@@ -51,6 +51,15 @@ impl StagedFolder {
         Ok(Self { path: path.to_owned(), target: target.to_owned(), replace, stays: true })
     }
 
+    /// Checks that [`create`](Self::create) would not find anything in its way.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Exists`] and [`Error::Io`], as [`create`](Self::create).
+    pub fn check(target: &Path, replace: bool) -> Result<()> {
+        look_at(target, replace)
+    }
+
     /// Where to write.
     pub fn path(&self) -> &Path {
         &self.path
@@ -67,9 +76,13 @@ impl StagedFolder {
         let failed =
             |e: io::Error| Error::system("cannot rename the temporary folder", &e).at_path(&self.target);
         let mut live = live();
-        // The folder that is replaced gets a temporary name until the new one has its own.
+        // The folder that is replaced gets a temporary name until the new one has its own. One that may not be replaced is empty.
         let old = match self.target.exists() {
-            true => Some(temporary(&folder(&self.target)).map_err(failed)?),
+            true if self.replace => Some(temporary(&folder(&self.target)).map_err(failed)?),
+            true => {
+                fs::remove_dir(&self.target).map_err(failed)?;
+                None
+            }
             false => None,
         };
         if let Some(old) = &old {

@@ -19,18 +19,19 @@ use std::path::Path;
 
 use lanecast::{DType, Kind};
 use lanecast_files::{Error, Result, formats::Declared};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::{
     checkpoint::{Checkpoint, Content},
     config,
     error::{refused, request},
     faults::Faults,
-    gguf,
+    gguf, named,
+    prepared::{Outcome, Prepared},
     source::{Elements, Source, Stored},
     write::{
-        Callbacks, Cut, Loss, NewTensor, Plan, becomes_file, check_apart, copied_files, gguf_metadata,
-        name_shards, names_gguf,
+        Callbacks, Cut, GGUF_NAMES, Loss, NewTensor, Plan, Written, becomes_file, copied_files,
+        gguf_metadata, name_shards, names_gguf,
     },
 };
 use choice::{Choice, Fate};
@@ -38,11 +39,13 @@ use job::Job;
 use partial::Partial;
 
 /// What [`convert`] does.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertOptions {
     /// The dtype that floats are cast to.
+    #[serde(with = "named")]
     pub to: DType,
     /// Globs and the dtypes of the tensors whose names they match, integers and bools too. The first glob that matches decides.
+    #[serde(with = "named::patterns")]
     pub map: Vec<(String, DType)>,
     /// Globs of the tensors that are cast; all if there are none. The others are copied.
     pub include: Vec<String>,
@@ -51,8 +54,10 @@ pub struct ConvertOptions {
     /// Files get at most so many bytes of tensors, unless one tensor has more. `None` keeps the files of the source.
     pub max_shard_size: Option<u64>,
     /// Whether to go on with what an earlier run left unfinished. It must have had the same source and options.
+    #[serde(skip)]
     pub resume: bool,
     /// Whether to read the output again, and to compare every tensor with a second cast, before the output gets its name.
+    #[serde(skip)]
     pub verify: bool,
     /// Whether codes and scales of a quantized checkpoint may be cast as they are, which destroys its weights.
     pub allow_quantized: bool,
@@ -60,8 +65,10 @@ pub struct ConvertOptions {
     /// unless `resume` is set.
     pub replace: bool,
     /// Bytes of a file after which it is flushed to disk, so that a later run goes on from there. A whole number of tensors is.
+    #[serde(skip)]
     pub mark_every: u64,
     /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    #[serde(skip)]
     pub threads: Option<usize>,
 }
 
@@ -85,7 +92,7 @@ impl ConvertOptions {
 }
 
 /// What [`convert`] did.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ConvertReport {
     /// The dtype that floats are cast to.
@@ -147,55 +154,22 @@ pub fn convert(
     options: &ConvertOptions,
     mut callbacks: Callbacks<'_>,
 ) -> Result<ConvertReport> {
-    let to_gguf = names_gguf(dst);
-    let (source, mut warnings) = open(src, options.allow_quantized)?;
-    if source.gguf.is_some() && !to_gguf {
-        let what = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
-        warnings.push(what.to_owned());
-    }
-    let choice = Choice::new(&source, options, to_gguf)?;
-    let cut = match options.max_shard_size {
-        Some(0) => return Err(request("a file cannot have at most 0 bytes").at("max_shard_size")),
-        Some(most) => Cut::Size(most),
-        None => Cut::Keep,
-    };
-    let fates: Vec<Fate> = source.tensors.iter().map(|tensor| choice.fate(tensor)).collect();
-    let dtypes: Vec<DType> =
-        source.tensors.iter().zip(&fates).map(|(tensor, fate)| new_dtype(tensor, *fate)).collect();
-    let new = tensors(&source, &dtypes);
-    let shards = if to_gguf {
-        if cut != Cut::Keep {
-            return Err(request("a GGUF model is written to one file").at("max_shard_size"));
-        }
-        let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
-        vec![gguf::shard(&source, new, dst, &Elements::Plain(options.to), elements)?]
-    } else {
-        name_shards(&source, new, cut, |file| source.files[file].metadata.clone())
-    };
-    let is_file = becomes_file(&source, shards.len(), dst)?;
-    match is_file {
-        true => check_apart(src, dst, false)?,
-        false => check_apart(&source.folder, dst, source.is_folder)?,
-    }
-    let plan = Plan {
-        shards,
-        copied: if is_file { Vec::new() } else { copied_files(&source, &["config.json"])? },
-        texts: texts(&source, options.to),
-        index: source.index.as_ref().map(|index| &index.value),
-        threads: options.threads,
-    };
-    let mut partial = Partial::open(dst, is_file, &Job::new(&source, options, &plan)?, options)?;
+    let conversion = Conversion::open(src, dst, options)?;
+    let plan = conversion.plan(dst)?;
+    let job = Job::new(&conversion.source, options, &plan)?;
+    let mut partial = Partial::open(dst, plan.is_file, &job, options)?;
     let mut written = plan.write_shards(&mut partial, &mut callbacks)?;
     let mut verified = None;
-    if !is_file {
+    if !plan.is_file {
         written.files = plan.names();
         if !partial.is_renamed() {
             plan.write_rest(partial.root(), &callbacks)?;
         }
     }
     if options.verify {
+        let path_of = |name: &str| partial.path_of(name);
         verified =
-            match verify::compare(&source, &plan, &dtypes, |name| partial.path_of(name), &mut callbacks) {
+            match verify::compare(&conversion.source, &plan, &conversion.dtypes, path_of, &mut callbacks) {
                 Ok(count) => Some(count),
                 Err(error) => {
                     // No run goes on from wrong bytes. Those of one that was cancelled are not known to be wrong.
@@ -208,22 +182,97 @@ pub fn convert(
     }
     callbacks.check()?;
     partial.commit()?;
-    let mut report = ConvertReport {
-        to: options.to.name().to_owned(),
-        tensors_cast: written.changed,
-        tensors_copied: written.copied,
-        float32_kept: fates.iter().filter(|fate| **fate == Fate::KeptFloat32).count(),
-        tensors_verified: verified,
-        bytes_in: written.bytes_in,
-        bytes_out: written.bytes_out,
-        bytes_resumed: written.resumed,
-        files: written.files,
-        losses: written.notes.losses,
-        warnings,
-    };
-    report.warnings.extend(written.notes.warnings);
-    report.warn();
-    Ok(report)
+    Ok(ConvertReport { tensors_verified: verified, ..conversion.report(written) })
+}
+
+/// A cast of a checkpoint, decided but not begun.
+pub(crate) struct Conversion {
+    source: Source,
+    warnings: Vec<String>,
+    fates: Vec<Fate>,
+    /// The dtypes of the tensors in the output.
+    dtypes: Vec<DType>,
+    to: DType,
+    cut: Cut,
+    replace: bool,
+    threads: Option<usize>,
+}
+
+impl Conversion {
+    /// The output `dst` says by its name whether it is a GGUF file.
+    pub(crate) fn open(src: &Path, dst: &Path, options: &ConvertOptions) -> Result<Self> {
+        let to_gguf = names_gguf(dst);
+        let (source, mut warnings) = open(src, options.allow_quantized)?;
+        if source.gguf.is_some() && !to_gguf {
+            warnings.push(GGUF_NAMES.to_owned());
+        }
+        let choice = Choice::new(&source, options, to_gguf)?;
+        let cut = match options.max_shard_size {
+            Some(0) => return Err(request("a file cannot have at most 0 bytes").at("max_shard_size")),
+            Some(most) => Cut::Size(most),
+            None => Cut::Keep,
+        };
+        let fates: Vec<Fate> = source.tensors.iter().map(|tensor| choice.fate(tensor)).collect();
+        let dtypes =
+            source.tensors.iter().zip(&fates).map(|(tensor, fate)| new_dtype(tensor, *fate)).collect();
+        let ConvertOptions { to, replace, threads, .. } = *options;
+        Ok(Self { source, warnings, fates, dtypes, to, cut, replace, threads })
+    }
+
+    fn report(&self, written: Written) -> ConvertReport {
+        let mut report = ConvertReport {
+            to: self.to.name().to_owned(),
+            tensors_cast: written.changed,
+            tensors_copied: written.copied,
+            float32_kept: self.fates.iter().filter(|fate| **fate == Fate::KeptFloat32).count(),
+            tensors_verified: None,
+            bytes_in: written.bytes_in,
+            bytes_out: written.bytes_out,
+            bytes_resumed: written.resumed,
+            files: written.files,
+            losses: written.notes.losses,
+            warnings: [&self.warnings[..], &written.notes.warnings].concat(),
+        };
+        report.warn();
+        report
+    }
+}
+
+impl Prepared for Conversion {
+    fn source(&self) -> &Source {
+        &self.source
+    }
+
+    fn replaces(&self) -> bool {
+        self.replace
+    }
+
+    fn plan(&self, dst: &Path) -> Result<Plan<'_>> {
+        let source = &self.source;
+        let new = tensors(source, &self.dtypes);
+        let shards = if names_gguf(dst) {
+            if self.cut != Cut::Keep {
+                return Err(request("a GGUF model is written to one file").at("max_shard_size"));
+            }
+            let elements = |tensor: &NewTensor<'_>| Elements::Plain(tensor.declared.dtype);
+            vec![gguf::shard(source, new, dst, &Elements::Plain(self.to), elements)?]
+        } else {
+            name_shards(source, new, self.cut, |file| source.files[file].metadata.clone())
+        };
+        let is_file = becomes_file(source, shards.len(), dst)?;
+        Ok(Plan {
+            shards,
+            copied: if is_file { Vec::new() } else { copied_files(source, &["config.json"])? },
+            texts: texts(source, self.to),
+            index: source.index.as_ref().map(|index| &index.value),
+            is_file,
+            threads: self.threads,
+        })
+    }
+
+    fn outcome(&self, written: Written) -> Result<Outcome> {
+        Ok(Outcome::Convert(self.report(written)))
+    }
 }
 
 /// Opens a checkpoint that is not quantized, or may be.

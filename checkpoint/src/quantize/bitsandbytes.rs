@@ -13,6 +13,9 @@ use super::{
 
 pub(super) struct BitsAndBytes;
 
+/// The most characters that a float64 has in JSON.
+const LONGEST_NUMBER: usize = 24;
+
 fn floats(values: &[f32]) -> Make {
     Make::Bytes(values.iter().flat_map(|value| value.to_le_bytes()).collect())
 }
@@ -49,7 +52,7 @@ impl Layout for BitsAndBytes {
             }
         };
         let (n, name) = (rows * cols, table.name());
-        let blocks = n.div_ceil(BLOCK);
+        let (blocks, offset) = (n.div_ceil(BLOCK), Value::from(f64::from(weight.offset)));
         let mut state = json!({
             "quant_type": name,
             "blocksize": BLOCK,
@@ -63,7 +66,7 @@ impl Layout for BitsAndBytes {
         if options.double_quant {
             state["nested_blocksize"] = NESTED.into();
             state["nested_dtype"] = "float32".into();
-            state["nested_offset"] = f64::from(weight.offset).into();
+            state["nested_offset"] = offset.clone();
             let absmaxes = blocks.div_ceil(NESTED);
             outputs.extend([
                 weight.output(".weight.absmax", DType::UInt8, &[blocks], Make::Table(Part::NestedCodes)),
@@ -79,7 +82,11 @@ impl Layout for BitsAndBytes {
             let absmax = Make::Table(Part::Absmax);
             outputs.push(weight.output(".weight.absmax", DType::Float32, &[blocks], absmax));
         }
-        let state = state.to_string().into_bytes();
+        let mut state = state.to_string().into_bytes();
+        if options.double_quant {
+            // The shape must not depend on the offset, which is known only once the weight has been read.
+            state.resize(state.len() + LONGEST_NUMBER - offset.to_string().len(), b' ');
+        }
         let (end, len) = (format!(".weight.quant_state.bitsandbytes__{name}"), state.len());
         outputs.push(weight.output(&end, DType::UInt8, &[len], Make::Bytes(state)));
         outputs

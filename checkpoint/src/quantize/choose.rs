@@ -16,7 +16,7 @@ use crate::{
 const NAMED: usize = 3;
 
 /// What becomes of the tensors.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Chosen {
     /// The weights that are quantized, in the order of the files.
     pub(super) weights: Vec<Weight>,

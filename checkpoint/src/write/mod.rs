@@ -24,7 +24,7 @@ pub use self::notes::Loss;
 pub(crate) use self::{
     notes::Notes,
     others::{CopiedFile, copied_files},
-    paths::{becomes_file, check_apart, make, names_gguf},
+    paths::{becomes_file, make, names_gguf},
     shards::{Cut, index, name_shards},
     target::{Target, new_file},
 };
@@ -34,6 +34,9 @@ use crate::{
     source::{INDEX, Source},
 };
 use target::{Folder, Single};
+
+/// What is wrong with an output that has the names of GGUF, and is none.
+pub(crate) const GGUF_NAMES: &str = "the tensors keep the names and the order of rows that GGUF has, so transformers does not load the result";
 
 /// How far the work has progressed.
 #[derive(Clone, Copy, Debug)]
@@ -72,6 +75,12 @@ impl std::fmt::Debug for Callbacks<'_> {
 }
 
 impl Callbacks<'_> {
+    /// The same callbacks for a part of the work.
+    pub(crate) fn reborrow(&mut self) -> Callbacks<'_> {
+        let progress = self.progress.as_mut().map(|progress| &mut **progress as &mut dyn FnMut(Step<'_>));
+        Callbacks { progress, cancelled: self.cancelled }
+    }
+
     /// Fails if the work was cancelled.
     pub(crate) fn check(&self) -> Result<()> {
         match self.cancelled.is_some_and(|cancelled| cancelled()) {
@@ -150,6 +159,8 @@ pub(crate) struct Plan<'a> {
     pub(crate) index: Option<&'a Value>,
     /// The threads that produce bytes; as many as there are cores if it is `None`.
     pub(crate) threads: Option<usize>,
+    /// Whether the output is the only shard, not a folder.
+    pub(crate) is_file: bool,
 }
 
 /// What was written.
@@ -174,32 +185,20 @@ impl Plan<'_> {
         self.shards.iter().map(Shard::bytes).fold(0, u64::saturating_add)
     }
 
-    /// Writes everything to the folder `dst`, which appears complete or not at all.
-    pub(crate) fn write_folder(
-        &self,
-        dst: &Path,
-        replace: bool,
-        callbacks: &mut Callbacks<'_>,
-    ) -> Result<Written> {
+    /// Writes everything to `dst`, which appears complete or not at all.
+    pub(crate) fn write(&self, dst: &Path, replace: bool, callbacks: &mut Callbacks<'_>) -> Result<Written> {
+        if self.is_file {
+            let mut output = Output::create(dst, replace)?;
+            let written = self.write_shards(&mut Single { output: &mut output }, callbacks)?;
+            output.commit()?;
+            return Ok(written);
+        }
         let staged = StagedFolder::create(dst, replace)?;
         let mut written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
         self.write_rest(staged.path(), callbacks)?;
         written.files = self.names();
         callbacks.check()?;
         staged.commit()?;
-        Ok(written)
-    }
-
-    /// Writes the only shard to the file `dst`, which appears complete or not at all.
-    pub(crate) fn write_file(
-        &self,
-        dst: &Path,
-        replace: bool,
-        callbacks: &mut Callbacks<'_>,
-    ) -> Result<Written> {
-        let mut output = Output::create(dst, replace)?;
-        let written = self.write_shards(&mut Single { output: &mut output }, callbacks)?;
-        output.commit()?;
         Ok(written)
     }
 
@@ -210,6 +209,19 @@ impl Plan<'_> {
         callbacks: &mut Callbacks<'_>,
     ) -> Result<Written> {
         work::write(self, target, callbacks)
+    }
+
+    /// What is written, but for the notes about it.
+    pub(crate) fn written(&self) -> Written {
+        let tensors = || self.shards.iter().flat_map(|shard| &shard.tensors);
+        Written {
+            changed: tensors().filter(|tensor| tensor.is_changed).count(),
+            copied: tensors().filter(|tensor| !tensor.is_changed).count(),
+            bytes_in: tensors().map(|tensor| tensor.bytes_in).sum(),
+            bytes_out: self.bytes(),
+            files: if self.is_file { Vec::new() } else { self.names() },
+            ..Written::default()
+        }
     }
 
     /// The names of all files of the folder.

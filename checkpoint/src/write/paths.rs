@@ -10,7 +10,7 @@ use lanecast_files::{Error, Result};
 use crate::{error::request, source::Source};
 
 /// Fails if one folder is in the other.
-pub(crate) fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()> {
+fn check_apart(src: &Path, dst: &Path, is_folder: bool) -> Result<()> {
     let real = |path: &Path| -> PathBuf {
         // The output need not exist; its folders may.
         let missing = path.ancestors().take_while(|path| !path.exists()).count();
@@ -35,14 +35,20 @@ pub(crate) fn names_gguf(dst: &Path) -> bool {
     dst.extension().is_some_and(|extension| extension == "gguf")
 }
 
-/// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only.
+/// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only, or if one of both
+/// is in the other.
 pub(crate) fn becomes_file(source: &Source, shards: usize, dst: &Path) -> Result<bool> {
     let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");
     if names_file && (source.is_folder || source.gguf.is_some() || shards != 1) {
         let what = "the output of this checkpoint is a folder, and its name must not end with .safetensors: only a .safetensors file becomes a file";
         return Err(request(what).at_path(dst));
     }
-    Ok(names_file || names_gguf(dst))
+    let is_file = names_file || names_gguf(dst);
+    match is_file {
+        true => source.files.iter().try_for_each(|file| check_apart(&file.path, dst, false))?,
+        false => check_apart(&source.folder, dst, source.is_folder)?,
+    }
+    Ok(is_file)
 }
 
 /// The path of a file in the folder, whose folders are made.

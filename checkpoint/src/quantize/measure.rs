@@ -1,0 +1,129 @@
+//! The first pass: what must be known of whole weights, and of those that share a scale, before a code can be made.
+//!
+//! *Law.* Measurements of ranges merge to that of the weight, however it is divided.
+
+use std::{collections::HashMap, ops::Range};
+
+use lanecast::{Bytes, scaled::Amax};
+use lanecast_files::Result;
+
+use super::{
+    QuantLayout, Quantization, QuantizeOptions, Weight, choose::Chosen, matrix::Matrix, names::set_of,
+    scheme::QuantScheme, table,
+};
+use crate::{
+    checkpoint::{Checkpoint, little},
+    error::{lost, unsupported},
+    prepared::{Extent, Measured},
+    write::Callbacks,
+};
+
+/// The weights that share the scale of this one's tensor; `None` if it has none.
+fn shares(weight: &Weight, options: &QuantizeOptions) -> Option<String> {
+    match weight.scheme {
+        // Blocks of GGUF have no scale of the tensor.
+        _ if options.layout == QuantLayout::Gguf => None,
+        QuantScheme::Nvfp4 => Some(set_of(&weight.module)),
+        QuantScheme::Fp8Tensor => Some(weight.module.clone()),
+        _ => None,
+    }
+}
+
+/// The weights to measure, by their indices, and their bytes.
+pub(super) fn pass(
+    checkpoint: &Checkpoint,
+    weights: &[Weight],
+    options: &QuantizeOptions,
+) -> Vec<(usize, Extent)> {
+    let extent = |weight: &Weight| {
+        let row = row(checkpoint, weight);
+        let bytes = row * weight.matrix.all_rows() as u64;
+        // Only rows that are stored one after the other can be read alone, and the mean is one of all blocks.
+        let is_one = weight.matrix.transposed || weight.matrix.batches.len() != 1;
+        Extent { bytes, part: if is_one || options.double_quant { u64::MAX } else { row } }
+    };
+    let weights = weights.iter().enumerate();
+    let measured = weights.filter(|(_, weight)| options.double_quant || shares(weight, options).is_some());
+    measured.map(|(index, weight)| (index, extent(weight))).collect()
+}
+
+/// Bytes of a row of the source.
+fn row(checkpoint: &Checkpoint, weight: &Weight) -> u64 {
+    let dtype = checkpoint.tensors()[weight.matrix.tensor].dtype;
+    (weight.matrix.cols * dtype.map_or(1, |dtype| dtype.size())) as u64
+}
+
+impl Quantization {
+    /// Measures bytes of a weight of the pass: whole rows, or all of it.
+    pub(super) fn measure_range(
+        &self,
+        index: usize,
+        range: Range<u64>,
+        callbacks: &Callbacks<'_>,
+    ) -> Result<Measured> {
+        let (weight, Extent { bytes, .. }) = self.pass[index];
+        let weight = &self.chosen.weights[weight];
+        if range == (0..bytes) {
+            return self.measure_weight(weight, callbacks);
+        }
+        let row = row(&self.checkpoint, weight).max(1);
+        let at = |byte: u64| weight.matrix.rows.start + usize::try_from(byte / row).unwrap_or(usize::MAX);
+        let matrix = Matrix { rows: at(range.start)..at(range.end), ..weight.matrix.clone() };
+        self.measure_weight(&Weight { matrix, ..weight.clone() }, callbacks)
+    }
+
+    fn measure_weight(&self, weight: &Weight, callbacks: &Callbacks<'_>) -> Result<Measured> {
+        let (checkpoint, matrix) = (&self.checkpoint, &weight.matrix);
+        callbacks.check()?;
+        let mut measured = Measured::default();
+        if self.options.double_quant {
+            measured.offset = table::mean(&table::absmaxes(checkpoint, weight)?).into();
+        }
+        if shares(weight, &self.options).is_none() {
+            return Ok(measured);
+        }
+        let mut all = Amax::default();
+        matrix.bands(checkpoint, &mut |band| {
+            let bytes = Bytes::new(band.bytes, band.rows * matrix.cols);
+            let amax = Amax::of(little(band.dtype), bytes);
+            all = all.merge(amax.map_err(|e| matrix.at(checkpoint, unsupported(e.to_string())))?);
+            callbacks.check()
+        })?;
+        if all.has_non_finite() {
+            let what = format!("an element is {}, which the codes cannot hold", all.largest());
+            return Err(matrix.at(checkpoint, lost(what)));
+        }
+        Ok(Measured { amax: all.finite().into(), ..measured })
+    }
+
+    /// Measures all weights of the pass.
+    pub(super) fn measure_all(&self, callbacks: &Callbacks<'_>) -> Result<()> {
+        let measure =
+            |(index, _): &(usize, Extent)| self.measure_weight(&self.chosen.weights[*index], callbacks);
+        let measured = self.pass.iter().map(measure).collect::<Result<Vec<Measured>>>()?;
+        self.share(&measured);
+        Ok(())
+    }
+
+    /// Gives the weights their measurements, and to those that a runtime fuses the largest of them.
+    pub(super) fn share(&self, measured: &[Measured]) {
+        self.measured.get_or_init(|| {
+            let mut chosen: Chosen = self.chosen.clone();
+            let mut largest: HashMap<String, f64> = HashMap::new();
+            for ((index, _), measured) in self.pass.iter().zip(measured) {
+                let weight = &mut chosen.weights[*index];
+                weight.offset = measured.offset as f32;
+                if let Some(set) = shares(weight, &self.options) {
+                    let shared = largest.entry(set).or_default();
+                    *shared = shared.max(measured.amax);
+                }
+            }
+            for weight in &mut chosen.weights {
+                if let Some(amax) = shares(weight, &self.options).and_then(|set| largest.get(&set)) {
+                    weight.amax = *amax as f32;
+                }
+            }
+            chosen
+        });
+    }
+}
