@@ -16,10 +16,10 @@ impl Packing {
         let row = &matrix[row * self.pitch..(row + 1) * self.pitch];
         match (self.order, self.bits) {
             (Order::LowFirst, 8) => out.copy_from_slice(&row[cols]),
-            (Order::LowFirst, 4) if cols.start % 2 == 0 => {
+            (Order::LowFirst, 4) if cols.start.is_multiple_of(2) => {
                 pairs(&row[cols.start / 2..], out, |byte| [byte & 15, byte >> 4])
             }
-            (Order::HighNibbleFirst, 4) if cols.start % 2 == 0 => {
+            (Order::HighNibbleFirst, 4) if cols.start.is_multiple_of(2) => {
                 pairs(&row[cols.start / 2..], out, |byte| [byte >> 4, byte & 15]);
             }
             (Order::LowFirst, bits) => {

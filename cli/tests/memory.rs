@@ -75,7 +75,8 @@ fn peak() -> u64 {
 
 /// A checkpoint of one matrix of 160 MiB, of which a disk holds only the header.
 fn checkpoint(folder: &Folder) {
-    let header = r#"{"m.0.up_proj.weight":{"dtype":"F32","shape":[10240,4096],"data_offsets":[0,167772160]}}"#;
+    let header =
+        r#"{"m.0.up_proj.weight":{"dtype":"F32","shape":[10240,4096],"data_offsets":[0,167772160]}}"#;
     std::fs::create_dir(folder.at("src")).unwrap();
     let mut file = create(folder, "src/model.safetensors");
     file.write_all(&(header.len() as u64).to_le_bytes()).unwrap();
