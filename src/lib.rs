@@ -70,7 +70,7 @@
 //! any layout, `array` has arrays of the crate `ndarray`, and `structured` items of named fields. [`tier`] selects the instruction set.
 //! `promote` returns the dtype that an operation computes in, by tables that `build.rs` checks, and [`names`] has the names of the dtypes
 //! in other systems. `text` parses and formats numbers, `onnx` has the ONNX operators that cast and
-//! quantise, `gguf` encodes and decodes quantised blocks, and `scaled` casts blocks that share a scale. The list of dtypes, all kernels,
+//! quantize, `gguf` encodes and decodes quantized blocks, and `scaled` casts blocks that share a scale. The list of dtypes, all kernels,
 //! the operands and all `unsafe` but that of [`CastPlan::run_ptr`] are in the crate `lanecast-kernels`.
 //!
 //! # Features
@@ -89,7 +89,7 @@
 //! * `structured`: the module `structured`, items of named fields;
 //! * `promote`: the module `promote`, the dtype that an operation computes in;
 //! * `onnx`: the module `onnx`, the operators of ONNX (needs `text`);
-//! * `gguf`: the module `gguf`, the quantised blocks of GGUF files;
+//! * `gguf`: the module `gguf`, the quantized blocks of GGUF files;
 //! * `scaled`: the module `scaled`, casts of blocks that share a scale;
 //! * `ndarray`: the trait `AsType`, casts of the arrays of the crate of this name;
 //! * `num-traits`: `Bounded`, `ToPrimitive`, `FromPrimitive`, `NumCast` and `AsPrimitive` for the small types. (`Zero`, `One` and

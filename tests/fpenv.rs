@@ -250,7 +250,7 @@ fn blocks() {
     }
 }
 
-/// The operators of ONNX that quantise, whose quotients, sums and products are arithmetic in every precision.
+/// The operators of ONNX that quantize, whose quotients, sums and products are arithmetic in every precision.
 #[cfg(feature = "onnx")]
 #[test]
 fn onnx_linear() {

@@ -1,4 +1,4 @@
-"""The operators of ONNX that cast and quantise: Cast, QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
+"""The operators of ONNX that cast and quantize: Cast, QuantizeLinear, DequantizeLinear and DynamicQuantizeLinear.
 
 Each function does what the operator does in a model of the given opset, on arrays of any library.
 
@@ -69,7 +69,7 @@ def quantize_linear(
     saturate: bool | None = None,
     out: Any = None,
 ) -> Any:
-    """Quantises an array as the operator QuantizeLinear does.
+    """Quantizes an array as the operator QuantizeLinear does.
 
     Args:
         x: an array, as for ``lanecast.astype``.
@@ -109,7 +109,7 @@ def dequantize_linear(
     output_dtype: Any = None,
     out: Any = None,
 ) -> Any:
-    """Dequantises an array as the operator DequantizeLinear does.
+    """Dequantizes an array as the operator DequantizeLinear does.
 
     Args:
         x: an array, as for ``lanecast.astype``.
@@ -138,7 +138,7 @@ class DynamicallyQuantized(NamedTuple):
     """The outputs of the operator DynamicQuantizeLinear. Returned by ``dynamic_quantize_linear``.
 
     Attributes:
-        y: the quantised array, of the dtype uint8.
+        y: the quantized array, of the dtype uint8.
         scale: the scale, which is exactly a float32.
         zero_point: the zero point.
 
@@ -153,7 +153,7 @@ class DynamicallyQuantized(NamedTuple):
 
 
 def dynamic_quantize_linear(x: Any, /, *, opset: int, out: Any = None) -> DynamicallyQuantized:
-    """Quantises a float32 array as the operator DynamicQuantizeLinear does.
+    """Quantizes a float32 array as the operator DynamicQuantizeLinear does.
 
     Args:
         x: a float32 array, as for ``lanecast.astype``.

@@ -1,4 +1,4 @@
-//! What a version of the operator Cast of ONNX allows, and the operators that quantise.
+//! What a version of the operator Cast of ONNX allows, and the operators that quantize.
 
 use crate::buffer::PyBuffer;
 use crate::bytes::{cast, packed};

@@ -84,9 +84,9 @@ pub enum OnnxError {
         /// The first version in which they can differ like this.
         since: u32,
     },
-    /// The zero point does not have the dtype of the quantised elements.
+    /// The zero point does not have the dtype of the quantized elements.
     ZeroPointType {
-        /// The dtype of the quantised elements.
+        /// The dtype of the quantized elements.
         want: DType,
         /// The dtype of the zero point.
         have: DType,
@@ -196,7 +196,7 @@ impl fmt::Display for OnnxError {
                  opset {since} is the first where they may differ so"
             ),
             OnnxError::ZeroPointType { want, have } => {
-                write!(f, "the zero point is {have} but the quantised elements are {want}: make them equal")
+                write!(f, "the zero point is {have} but the quantized elements are {want}: make them equal")
             }
             OnnxError::ZeroPoint { expected: true } => {
                 f.write_str("the node has a zero point, which is missing here; give its tensor")

@@ -18,7 +18,7 @@ pub enum Port {
     Output,
 }
 
-/// An operator of the default domain of ONNX that casts or quantises.
+/// An operator of the default domain of ONNX that casts or quantizes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Operator {
@@ -147,7 +147,7 @@ const fn first_dequantize(port: Port, dtype: DType) -> Option<u32> {
     }
 }
 
-/// The first version of both with a dtype of quantised elements.
+/// The first version of both with a dtype of quantized elements.
 const fn first_quantized(dtype: DType) -> Option<u32> {
     match dtype {
         DType::Int8 | DType::UInt8 => Some(10),

@@ -55,7 +55,7 @@ fn nodes() {
         ),
         (
             quantize(21, (Float32, Float32), Some(Int8), &NONE.with_output_dtype(UInt8)),
-            "the zero point is int8 but the quantised elements are uint8: make them equal",
+            "the zero point is int8 but the quantized elements are uint8: make them equal",
         ),
         (
             quantize(21, (Float32, Float32), None, &NONE.with_output_dtype(Float32)),
@@ -75,7 +75,7 @@ fn nodes() {
         ),
         (
             dequantize(13, (UInt8, Float32), Some(Int8)),
-            "the zero point is int8 but the quantised elements are uint8: make them equal",
+            "the zero point is int8 but the quantized elements are uint8: make them equal",
         ),
         (
             dequantize(24, (UInt8, Float8E8M0FNU), None),

@@ -2,7 +2,7 @@
 //!
 //! A linker keeps what can be reached. Here that is every kernel of every tier, through plans that are resolved when they run, and every
 //! module of the library. A plan reaches its modes with all operands: in place, strided, checked, counted and stochastic casts, on threads
-//! and in batches. Beside it are text, ONNX, quantised
+//! and in batches. Beside it are text, ONNX, quantized
 //! blocks, structured dtypes and promotion.
 
 use lanecast::{

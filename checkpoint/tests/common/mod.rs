@@ -56,7 +56,7 @@ impl Goldens {
         names
     }
 
-    /// The dequantised tensors, where a library made them.
+    /// The dequantized tensors, where a library made them.
     pub fn expected(&self, name: &str) -> Option<TensorFile> {
         let path = self.folder.path().join("expected").join(format!("{name}.safetensors"));
         path.exists().then(|| TensorFile::open(&path).expect("a file"))

@@ -67,7 +67,7 @@ impl DequantizeLinear {
 
     node::define_methods!(DequantizeLinear);
 
-    /// Dequantises `x` and writes the elements to `y`, in the form of [`Tensor`]. Shapes are as in
+    /// Dequantizes `x` and writes the elements to `y`, in the form of [`Tensor`]. Shapes are as in
     /// [`QuantizeLinear::run`](super::QuantizeLinear::run).
     ///
     /// # Errors

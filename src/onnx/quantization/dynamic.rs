@@ -75,7 +75,7 @@ impl DynamicQuantizeLinear {
         self.version
     }
 
-    /// Quantises the first `n` elements of `x`, which are little-endian as in `TensorProto.raw_data`, to the first `n` bytes of `y`.
+    /// Quantizes the first `n` elements of `x`, which are little-endian as in `TensorProto.raw_data`, to the first `n` bytes of `y`.
     ///
     /// # Errors
     ///

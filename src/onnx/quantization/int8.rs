@@ -113,7 +113,7 @@ fn dequantized(x: u8, scale: f32, zero_point: f32, (flip, excess): (u8, f32)) ->
     (if product.is_nan() { f32::NAN } else { product }).to_le_bytes()
 }
 
-/// Quantises elements by one scale and one zero point.
+/// Quantizes elements by one scale and one zero point.
 pub(super) fn quantize(x: &[[u8; 4]], int: Int8, scale: f32, zero_point: f32, y: &mut [u8]) {
     let elements = Elements { x, int, run: x.len().max(1), scales: &[scale], zero_points: &[zero_point] };
     run_work::<Loops<&[[u8; 4]]>>(tier::token(), &elements, y);

@@ -42,7 +42,7 @@ impl Inputs {
         Ok(version)
     }
 
-    /// Refuses a zero point that has another dtype than `want`, the dtype of the quantised elements.
+    /// Refuses a zero point that has another dtype than `want`, the dtype of the quantized elements.
     pub(super) fn check_zero_point(&self, want: DType) -> Result<(), OnnxError> {
         match self.zero_point.filter(|have| *have != want) {
             Some(have) => Err(OnnxError::ZeroPointType { want, have }),

@@ -98,7 +98,7 @@ impl QuantizeLinear {
         self.precision
     }
 
-    /// Quantises `x` and writes the elements to `y`, in the form of [`Tensor`]; unused bits of the last byte become 0.
+    /// Quantizes `x` and writes the elements to `y`, in the form of [`Tensor`]; unused bits of the last byte become 0.
     ///
     /// The shape of the scale decides the granularity: a scalar, or one scale for each index of the axis, or with the attribute
     /// `block_size` the shape of `x` with as many scales along the axis as it has blocks. The zero point has the shape of the scale.

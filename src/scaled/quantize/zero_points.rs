@@ -1,4 +1,4 @@
-//! Integers with a zero point: asymmetric quantisation.
+//! Integers with a zero point: asymmetric quantization.
 //!
 //! A value is `(q - z) s`. The range of a block, widened to contain 0, becomes the range of the integers: `s` is its width over theirs, rounded
 //! once to the dtype of the scales, and `z` the integer nearest to `least - lo / s`. A code is `round(x / s) + z`, saturated, rounded before `z`

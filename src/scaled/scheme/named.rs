@@ -54,7 +54,7 @@ impl Scheme {
         let group = Granularity::Block { axis: -1, len: 128 };
         Self::of(DType::Int4, group, ScaleType::Float32, ScaleRule::Amax { over: 7.0 })
     };
-    /// `uint8` with a scale and a zero point per row: activations, quantised dynamically per token. Its signed form is
+    /// `uint8` with a scale and a zero point per row: activations, quantized dynamically per token. Its signed form is
     /// `Scheme::UINT8_ROW.with_element(DType::Int8)`.
     pub const UINT8_ROW: Self =
         Self::of(DType::UInt8, Granularity::Axis(0), ScaleType::Float32, ScaleRule::MinMax);
