@@ -1,4 +1,4 @@
-//! Words of 2, 4 and 8 bytes to those of the other byte order: a register per instruction.
+//! Changes the byte order of words of 2, 4 and 8 bytes, a register per instruction.
 
 use crate::{
     arch::registers::registers,
@@ -20,7 +20,7 @@ unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut 
         // SAFETY: as the caller's.
         return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
-    // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+    // SAFETY: the closure's caller has a register of bytes at `i` on both sides.
     let register = |i: usize| unsafe {
         let x = vld1q_u8(src.add(i));
         let x = match WORD {

@@ -1,9 +1,9 @@
-//! Turning tiles with vectors of 16 bytes.
+//! Transposes tiles with vectors of 16 bytes.
 
 use crate::vector::moves::tile::{Lanes, Transpose, one_by_one, squares};
 use core::arch::aarch64::*;
 
-/// For NEON.
+/// The transposition with NEON.
 pub(super) static TRANSPOSE: Transpose =
     [turn::<B8>, turn::<B16>, turn::<B32>, turn::<B64>, one_by_one::<u128>];
 

@@ -1,12 +1,12 @@
-//! One element after the other.
+//! Casts one element after the other.
 
 use crate::format::{Format, data::Data};
 
-/// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.
+/// `load, decode, encode, store` for one element after the other: the body of every tier that has no faster one for a pair.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::vector::kernel::KernelFn), but for the tier, which is that of the caller.
+/// As [`KernelFn`](crate::vector::kernel::KernelFn), except that the code is compiled for the caller's tier.
 #[inline(always)]
 pub(in crate::arch) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bool>(
     src: *const u8,
@@ -17,7 +17,7 @@ pub(in crate::arch) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bo
     unsafe { map_each::<S::Code, D::Code>(src, dst, n, |code| D::encode::<SATURATE>(S::decode(code))) };
 }
 
-/// A function of every element.
+/// Applies a function to every element.
 ///
 /// # Safety
 ///
@@ -26,8 +26,7 @@ pub(in crate::arch) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bo
 pub(super) unsafe fn map_each<S: Copy, D>(src: *const u8, dst: *mut u8, n: usize, f: impl Fn(S) -> D) {
     let (src, dst) = (src.cast::<S>(), dst.cast::<D>());
     for i in 0..n {
-        // SAFETY: `i < n`, so the caller grants both elements; codes are plain integers of the elements' sizes, and nothing
-        // is assumed of alignment.
+        // SAFETY: `i < n`, so the caller grants both elements. Codes are plain integers of the elements' sizes, and no alignment is assumed.
         unsafe { dst.add(i).write_unaligned(f(src.add(i).read_unaligned())) };
     }
 }
@@ -45,7 +44,7 @@ pub(super) unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(
     unsafe { cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
-/// A dtype to itself: the bits, unused ones cleared.
+/// Copies a dtype to itself and clears unused bits.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Elements moved as they are: byte orders and transposition.
+//! Moves elements unchanged: byte orders and transposition.
 
 use super::simd::{even_64, high_8, high_16, high_32, load, low_8, low_16, low_32, odd_64, store};
 use crate::{
@@ -30,7 +30,7 @@ unsafe fn swap_words<const WORD: usize, const PARTS: usize>(
         return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
     let register = |i: usize| {
-        // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+        // SAFETY: the closure's caller has a register of bytes at `i` on both sides.
         let x = unsafe { load(src.add(i)) };
         let x = match WORD {
             2 => i8x16_shuffle::<1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14>(x, x),

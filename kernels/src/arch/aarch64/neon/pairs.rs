@@ -1,4 +1,4 @@
-//! Which kernel takes a pair.
+//! Chooses the kernel of each pair.
 
 use super::{
     super::fine,
@@ -69,7 +69,7 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
-/// A dtype to itself: the bits, unused ones cleared.
+/// Copies a dtype to itself and clears unused bits.
 ///
 /// # Safety
 ///
@@ -96,7 +96,7 @@ unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     }
 }
 
-/// The kernel of a pair whose source has `BITS` bits in its storage, if that is less than a byte.
+/// The kernel of a pair whose source stores `BITS` bits per element, fewer than eight.
 const fn pair<
     S: Format,
     D: Format,
@@ -128,13 +128,13 @@ const fn from_packed<S: Format, D: Format, const BF16: bool, const FP16: bool, c
     }
 }
 
-/// The tables of the combinations of CPU features.
+/// The tables of kernels, one for each combination of CPU features.
 pub(super) static TABLES: [Table; fine::COMBINATIONS] = each_combination!(|BF16, FP16| Table {
     packed: Some(&PACKED[FP16 as usize]),
     tabled: Some(rounded::tabled::<Kernels<false, false>>),
     ..Table::new(const { &table::rows::<Kernels<BF16, FP16>, COUNT>() })
 });
-/// Those of packed storage: only FEAT_FP16 matters to them.
+/// The tables for packed storage: only FEAT_FP16 makes a difference to them.
 static PACKED: [PackedTable; 2] =
     [table::packed_table::<Kernels<false, false>>(), table::packed_table::<Kernels<false, true>>()];
 

@@ -3,10 +3,10 @@
 use super::super::{super::packing::spread, simd::store_packed};
 use crate::arch::x86::intrinsics::*;
 
-/// Does `$body` for every block of a cast between elements of `$from` and `$to` bits, less than 8 if they are packed. The last
-/// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, the
-/// kernel itself, with the data `$data`, which has its table. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
-/// keeps all of a long table in registers, which leaves none for the rest.)
+/// Runs `$body` for every block of a cast from elements of `$from` bits to elements of `$to` bits; fewer than 8 bits mean packed storage. The
+/// last block overlaps the one before. If there is no whole block, or elements are packed, `$whole`, the kernel itself, casts the last elements
+/// with the data `$data`, which has its table. `$tight` says that the body is so short that the cost of the loop counts. (Otherwise a tight loop
+/// is slower: it keeps all of a long table in registers, which leaves none for the rest.)
 macro_rules! for_each_block {
     (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), ($whole:expr, $data:expr), $tight:expr, |$s:ident, $d:ident| $body:block) => {
         let (mut $s, mut $d, mut left) = ($src, $dst, $n);

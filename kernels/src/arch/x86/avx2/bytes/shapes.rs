@@ -1,8 +1,8 @@
-//! From the words of 32 results to the vectors of a target.
+//! Makes the vectors of a target from the words of 32 results.
 //!
-//! Unpacking puts two vectors together within their two lanes. So that its results come out in the order of the elements, the
-//! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
-//! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
+//! Unpacking combines two vectors within their two lanes. So that results come out in the order of the elements, one permutation reorders the
+//! source bytes before they are looked up. It moves chunks of as many elements as a lane of a result has, so that chunk `j` of lane `l` becomes
+//! lane `l` of result `j`.
 
 use super::super::convert::to_f16;
 use crate::arch::x86::ClampSigned;
@@ -21,7 +21,7 @@ use core::marker::PhantomData;
 pub(super) trait Shape {
     /// Bytes of an element.
     const SIZE: usize;
-    /// Source bytes in the order that [`emit`](Self::emit) wants.
+    /// Reorders source bytes for [`emit`](Self::emit).
     ///
     /// # Safety
     ///
@@ -35,25 +35,25 @@ pub(super) trait Shape {
 
 /// Elements of 16 bits.
 pub(super) struct W16;
-/// 32 bits of which the upper 16 are looked up.
+/// Elements of 32 bits; the upper 16 are looked up.
 pub(super) struct F32;
 /// The same as the real part of a complex number.
 pub(super) struct C64;
-/// 64 bits of which the upper 16 are looked up.
+/// Elements of 64 bits; the upper 16 are looked up.
 pub(super) struct F64;
 /// The same as the real part of a complex number.
 pub(super) struct C128;
-/// float16 of looked up float32.
+/// float16, converted from looked-up float32.
 pub(super) struct H16;
-/// 16-bit integers of looked up float32 that are in the range of int32 or infinite: truncated, or `ROUNDED` in the direction of
+/// 16-bit integers from looked-up float32 that are in the range of int32 or infinite: truncated, or with `ROUNDED` rounded in the direction of
 /// the environment.
 pub(super) struct I16<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
-/// 32-bit integers of such float32.
+/// 32-bit integers from such float32.
 pub(super) struct I32<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
-/// 64-bit integers of such float32.
+/// 64-bit integers from such float32.
 pub(super) struct I64<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
 
-/// Vector `i` of a block.
+/// Stores vector `i` of a block.
 #[inline(always)]
 pub(super) unsafe fn put(dst: *mut u8, i: usize, x: __m256i) {
     // SAFETY: the caller has the features and grants the bytes; the store needs no alignment.
@@ -120,7 +120,7 @@ unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
 
 impl<O: Overflows, const ROUNDED: bool> Shape for I16<O, ROUNDED> {
     const SIZE: usize = 2;
-    // Packing takes two vectors apart again.
+    // Packing undoes the order of unpacking.
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
         // SAFETY: the caller has the features.
@@ -198,7 +198,7 @@ through_dwords! {
         let low = integers::<ROUNDED>(x, data);
         put_halves(dst, i, low, _mm256_srai_epi32::<31>(low));
     }
-    // The ends of int32 become those of int64: only infinities are there.
+    // The ends of int32 become the ends of int64: only infinities reach them.
     const ROUNDED => I64<ClampSigned, ROUNDED>, 8, pairs, |dst, i, x, data| {
         let low = saturated::<ROUNDED>(x, data);
         let sign = _mm256_srai_epi32::<31>(low);
@@ -223,7 +223,7 @@ through_dwords! {
     }
 }
 
-/// Vectors `2 * i` and `2 * i + 1` of 64-bit lanes from their halves.
+/// Stores vectors `2 * i` and `2 * i + 1` of 64-bit lanes, given their halves.
 #[inline(always)]
 unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
     // SAFETY: as the caller's.
@@ -233,8 +233,8 @@ unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
     }
 }
 
-/// int32 of float32 in range, else the lowest. Nearest with ties away from zero is nearest even of what is a little larger than
-/// a tie; the bit is too low to matter elsewhere.
+/// int32 of float32 in range, else the lowest integer. Nearest with ties away from zero equals nearest even of a magnitude slightly larger than
+/// the tie; the added bit is too low to matter elsewhere.
 #[inline(always)]
 unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     // SAFETY: the caller has the features.
@@ -248,7 +248,7 @@ unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     }
 }
 
-/// Integers of float32, negative ones as 0; and where infinity is.
+/// Integers of float32, with negative ones as 0; and the mask of infinities.
 #[inline(always)]
 unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __m256i) {
     // SAFETY: the caller has the features.
@@ -259,7 +259,7 @@ unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __
     }
 }
 
-/// int32 of float32 that are not NaN. Out of range the instruction gives the lowest, whose bits inverted are the highest.
+/// int32 of float32 that are not NaN. Out of range the instruction returns the lowest integer, whose inverted bits are the highest.
 #[inline(always)]
 unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     // SAFETY: the caller has the features.
@@ -270,21 +270,21 @@ unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     }
 }
 
-/// Chunks of eight bytes, lanes and chunks exchanged.
+/// Exchanges lanes and chunks, for chunks of eight bytes.
 #[inline(always)]
 unsafe fn eights(bytes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes) }
 }
 
-/// Chunks of four bytes.
+/// The same for chunks of four bytes.
 #[inline(always)]
 unsafe fn fours(bytes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
     unsafe { _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)) }
 }
 
-/// Chunks of two bytes.
+/// The same for chunks of two bytes.
 #[inline(always)]
 unsafe fn pairs(bytes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
@@ -294,7 +294,7 @@ unsafe fn pairs(bytes: __m256i) -> __m256i {
     }
 }
 
-/// Single bytes.
+/// The same for single bytes.
 #[inline(always)]
 unsafe fn singles(bytes: __m256i) -> __m256i {
     // SAFETY: the caller has the features.
