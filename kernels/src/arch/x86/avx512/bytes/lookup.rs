@@ -1,8 +1,8 @@
-//! Tables in registers: a byte looked up for each of 64 indices, by an instruction that permutes the bytes of a vector, or two.
+//! Tables in registers: one or two instructions that permute the bytes of a vector look up a byte for each of 64 indices.
 
 use crate::arch::x86::intrinsics::*;
 
-/// A table of `E` entries. Bits of an index above those it needs are ignored.
+/// A table of `E` entries. Higher bits of an index are ignored.
 pub(super) trait Table<const E: usize>: Copy {
     /// # Safety
     ///

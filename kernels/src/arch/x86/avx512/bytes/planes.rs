@@ -1,4 +1,4 @@
-//! From 64 source bytes to the planes of their results.
+//! Makes the planes of results from 64 source bytes.
 
 use super::lookup::Table;
 use crate::{
@@ -9,9 +9,9 @@ use crate::{
     },
 };
 
-/// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
+/// What a kernel keeps in registers to make `P` planes from a table of `E` entries.
 pub(super) trait Planes<const E: usize, const P: usize>: Copy {
-    /// The codes in the table.
+    /// The codes that the table contains.
     type Codes: Choice;
     /// # Safety
     ///
@@ -23,7 +23,7 @@ pub(super) trait Planes<const E: usize, const P: usize>: Copy {
     unsafe fn of(&self, bytes: __m512i) -> [__m512i; P];
 }
 
-// Loops, not `array::from_fn`: a closure there is not always inlined, and then no instruction of a vector is.
+// Loops, not `array::from_fn`: the compiler does not always inline a closure there, and then it inlines no vector instruction either.
 macro_rules! each {
     ($p:ident: $value:expr) => {{
         let mut all = [_mm512_setzero_si512(); P];
@@ -81,7 +81,7 @@ sources! {
     Signed: Magnitudes, |bytes| bytes, with_sign;
     /// A sign and a magnitude, with something else in the place of negative zero.
     Fnuz: Patched, |bytes| bytes, with_sign_and_patch;
-    /// Two's complement.
+    /// Two's complement, looked up by absolute value.
     Twos: Absolutes, |bytes| _mm512_abs_epi8(bytes), with_sign_and_high_patch;
 }
 
@@ -90,7 +90,7 @@ unsafe fn as_found<const P: usize>(found: [__m512i; P], _: [__m512i; P], _: __m5
     found
 }
 
-/// The sign is that of the last plane.
+/// Copies the sign of the code to the last plane.
 #[inline(always)]
 unsafe fn with_sign<const P: usize>(
     mut found: [__m512i; P],
@@ -120,7 +120,7 @@ unsafe fn with_sign_and_patch<const P: usize>(
     }
 }
 
-/// The patch is a power of two: as of 0, there is nothing in the other plane.
+/// The patch is a power of two, so the other plane is zero there, as for 0.
 #[inline(always)]
 unsafe fn with_sign_and_high_patch<const P: usize>(
     found: [__m512i; P],
@@ -136,8 +136,8 @@ unsafe fn with_sign_and_high_patch<const P: usize>(
     }
 }
 
-/// `float8_e8m0fnu` to the upper half of a float32, whose exponent field it is: only the lowest code, a subnormal, and the
-/// highest, NaN, have a bit below the field. No table.
+/// `float8_e8m0fnu` to the upper half of a float32, without a table. The code is the exponent field; only the lowest code, a subnormal, and the
+/// highest, NaN, have a bit below the field.
 #[derive(Clone, Copy)]
 pub(super) struct Exponent;
 

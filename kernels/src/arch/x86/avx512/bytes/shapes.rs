@@ -1,9 +1,8 @@
-//! From the planes of 64 results to the vectors of a target.
+//! Makes the vectors of a target from the planes of 64 results.
 //!
-//! Unpacking puts two planes together within their four lanes. So that its results come out in the order of the elements, the
-//! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
-//! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`. (Permutations of bytes
-//! instead of unpacking would need none before, but they are slower.)
+//! Unpacking combines two planes within their four lanes. So that results come out in the order of the elements, one permutation reorders the
+//! source bytes before they are looked up. It moves chunks of as many elements as a lane of a result has, so that chunk `j` of lane `l` becomes
+//! lane `l` of result `j`. (Byte permutations instead of unpacking would need no permutation before, but they are slower.)
 
 use super::super::packed;
 use crate::arch::x86::ClampSigned;
@@ -13,15 +12,15 @@ use crate::arch::x86::Wrap;
 use crate::arch::x86::intrinsics::*;
 use core::marker::PhantomData;
 
-/// Where result vectors go: a whole block of them, or the bytes before an end.
+/// Where result vectors go: to a whole block, or to the bytes before an end.
 pub(super) trait Sink: Copy {
-    /// Vector `i` of the block.
+    /// Stores vector `i` of the block.
     ///
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, and what the sink covers is writable.
+    /// The CPU has the features of the kernel, and the bytes that the sink covers are writable.
     unsafe fn put(self, i: usize, x: __m512i);
-    /// All of a block of packed elements.
+    /// Stores a whole block of packed elements.
     ///
     /// # Safety
     ///
@@ -53,7 +52,7 @@ impl Sink for Part {
     unsafe fn put(self, i: usize, x: __m512i) {
         let Self(start, bytes) = self;
         if let Some(left @ 1..) = bytes.checked_sub(64 * i) {
-            // SAFETY: the mask leaves out what is behind the end; else as the caller's.
+            // SAFETY: the mask leaves out the bytes after the end; else as the caller's.
             unsafe { _mm512_mask_storeu_epi8(start.add(64 * i).cast(), first(left), x) }
         }
     }
@@ -74,15 +73,15 @@ pub(super) fn first(n: usize) -> u64 {
 pub(super) trait Shape<const P: usize> {
     /// Bits of an element.
     const BITS: u32;
-    /// How many source bytes [`order`](Self::order) leaves together.
+    /// How many adjacent source bytes [`order`](Self::order) keeps together.
     const CHUNK: usize;
-    /// Source bytes in the order that [`emit`](Self::emit) wants.
+    /// Reorders source bytes for [`emit`](Self::emit).
     ///
     /// # Safety
     ///
     /// The CPU has the features of the kernel.
     unsafe fn order(bytes: __m512i) -> __m512i;
-    /// The planes of the first `n` elements, where others would show.
+    /// Clears the planes after the first `n` elements, where other elements would show.
     ///
     /// # Safety
     ///
@@ -93,7 +92,7 @@ pub(super) trait Shape<const P: usize> {
     }
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, and the sink is good for the block.
+    /// The CPU has the features of the kernel, and the sink has room for the block.
     unsafe fn emit(planes: [__m512i; P], sink: impl Sink);
 }
 
@@ -103,17 +102,17 @@ pub(super) struct W8;
 pub(super) struct WPacked<const ELEMENT_BITS: u32>;
 /// Elements of 16 bits.
 pub(super) struct W16;
-/// 32 bits of which the upper 16 are looked up.
+/// Elements of 32 bits; the upper 16 are looked up.
 pub(super) struct F32;
 /// The same as the real part of a complex number.
 pub(super) struct C64;
-/// 64 bits of which the upper 16 are looked up.
+/// Elements of 64 bits; the upper 16 are looked up.
 pub(super) struct F64;
 /// The same as the real part of a complex number.
 pub(super) struct C128;
-/// 32-bit integers of looked up float32.
+/// 32-bit integers from looked-up float32.
 pub(super) struct I32<O: Overflows>(PhantomData<O>);
-/// 64-bit integers of looked up float32.
+/// 64-bit integers from looked-up float32.
 pub(super) struct I64<O: Overflows>(PhantomData<O>);
 
 impl Shape<1> for W8 {
@@ -137,7 +136,7 @@ impl<const ELEMENT_BITS: u32> Shape<1> for WPacked<ELEMENT_BITS> {
     unsafe fn order(bytes: __m512i) -> __m512i {
         bytes
     }
-    /// The last byte has zeros behind the last element.
+    /// The last byte has zeros after the last element.
     #[inline(always)]
     unsafe fn only([codes]: [__m512i; 1], n: usize) -> [__m512i; 1] {
         // SAFETY: the caller has the features.
@@ -203,7 +202,7 @@ through_dwords! {
         let max = _mm512_set1_epi32(i32::MAX);
         sink.put(i, _mm512_mask_mov_epi32(_mm512_cvttps_epi32(x), above, max));
     }
-    // What is above the range is all ones for the instruction, too.
+    // The instruction returns all ones for values above the range, too.
     I32<ClampUnsigned>, 4, fours(4), |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         sink.put(i, _mm512_cvttps_epu32(x));
@@ -287,7 +286,7 @@ pub(super) unsafe fn upper_halves(planes: [__m512i; 2]) -> [__m512i; 4] {
     }
 }
 
-/// Chunks of four bytes, lanes and chunks exchanged.
+/// Exchanges lanes and chunks, for chunks of four bytes.
 #[inline(always)]
 unsafe fn fours(bytes: __m512i) -> __m512i {
     // SAFETY: the caller has the features.
@@ -297,7 +296,7 @@ unsafe fn fours(bytes: __m512i) -> __m512i {
     }
 }
 
-/// Chunks of two bytes: lane `l` gets pair `l` of every eight bytes.
+/// The same for chunks of two bytes: lane `l` gets pair `l` of every eight bytes.
 #[inline(always)]
 unsafe fn pairs(bytes: __m512i) -> __m512i {
     // SAFETY: the caller has the features.
@@ -310,7 +309,7 @@ unsafe fn pairs(bytes: __m512i) -> __m512i {
     }
 }
 
-/// Single bytes: lane `l` gets byte `l` of every four.
+/// The same for single bytes: lane `l` gets byte `l` of every four.
 #[inline(always)]
 unsafe fn singles(bytes: __m512i) -> __m512i {
     // SAFETY: the caller has the features.
