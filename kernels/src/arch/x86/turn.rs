@@ -1,4 +1,4 @@
-//! Turning tiles with vectors of 16 bytes, which both tiers have.
+//! Transposes tiles with vectors of 16 bytes, which both tiers have.
 
 use crate::arch::x86::intrinsics::*;
 use crate::vector::moves::{
@@ -6,7 +6,7 @@ use crate::vector::moves::{
     tile::{Lanes, Pick, Transpose, one_by_one, squares},
 };
 
-/// For both tiers.
+/// The transposition of both tiers.
 pub(super) static TRANSPOSE: Transpose =
     [turn::<B8>, turn::<B16>, turn::<B32>, turn::<B64>, one_by_one::<u128>];
 
@@ -29,7 +29,7 @@ macro_rules! lanes {
     )*};
 }
 
-// The compiler turns a few columns of wider elements as fast without picking bytes.
+// For a few columns of wider elements, the compiler's code is as fast without picking bytes.
 lanes! {
     B8 u8: _mm_unpacklo_epi8, _mm_unpackhi_epi8, Some(pick);
     B16 u16: _mm_unpacklo_epi16, _mm_unpackhi_epi16, Some(pick);

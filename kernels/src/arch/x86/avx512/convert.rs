@@ -10,8 +10,7 @@ const TRUNCATE: i32 = _MM_FROUND_TO_ZERO | _MM_FROUND_NO_EXC;
 /// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
 const SMALLEST: i64 = (1023 - 140) << 52;
 
-/// Eight float64 as float32, rounded to odd. Values that are too large become the largest float32; values that are too small, zero unless
-/// `CLAMPED`.
+/// Eight float64 as float32, rounded to odd. Values that are too large become the largest float32; too small ones, zero unless `CLAMPED`.
 #[inline(always)]
 pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m512i) -> __m256 {
     // SAFETY: as of the methods of `Simd`.

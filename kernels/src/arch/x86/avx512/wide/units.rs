@@ -11,7 +11,7 @@ pub(super) fn mask(n: usize, first: usize) -> u16 {
     }
 }
 
-/// Register `k` of those that hold `n` elements of 32 bits.
+/// Loads register `k` of the registers that hold `n` elements of 32 bits.
 #[inline(always)]
 pub(super) unsafe fn load_32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
     // SAFETY: as of `Source::load`.
@@ -21,7 +21,7 @@ pub(super) unsafe fn load_32<const PART: bool>(p: *const u8, n: usize, k: usize)
     }
 }
 
-/// Register `k` of those that hold `n` elements of 64 bits.
+/// Loads register `k` of the registers that hold `n` elements of 64 bits.
 #[inline(always)]
 pub(super) unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
     // SAFETY: as of `Source::load`.
