@@ -1,8 +1,8 @@
-//! Elements that are repeated.
+//! Writes repeated elements.
 
 use super::nest::Axis;
 
-/// Writes each element of a plane of `len` elements, contiguous at `src`, as often as `repeat` says.
+/// Writes each element of a plane of `len` elements, contiguous at `src`, once for each position of `repeat`.
 ///
 /// # Safety
 ///
