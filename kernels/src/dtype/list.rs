@@ -10,8 +10,8 @@
 //! * `code` is the stable number of the dtype: it never changes and is never reused, and rows are in its order;
 //! * `Spec` is everything that arithmetic needs to know about the dtype.
 //!
-//! Names are those of NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other
-//! alias is here only if it means the same thing to every system.
+//! Canonical names come from NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other alias is
+//! here only if it means the same thing to every system.
 
 use core::fmt;
 
@@ -94,7 +94,7 @@ pub struct FloatSpec {
     pub exponent_bits: u32,
     /// Width of the mantissa field in bits, without the implicit bit.
     pub mantissa_bits: u32,
-    /// What is subtracted from the exponent field.
+    /// The number that is subtracted from the exponent field.
     pub bias: i32,
     /// What the top of the code range means.
     pub flavor: Flavor,
@@ -113,7 +113,7 @@ impl FloatSpec {
     pub const fn sign_mask(self) -> u64 {
         if self.signed() { 1 << (self.exponent_bits + self.mantissa_bits) } else { 0 }
     }
-    /// All bits but the sign.
+    /// All bits except the sign.
     pub const fn magnitude_mask(self) -> u64 {
         (1 << (self.exponent_bits + self.mantissa_bits)) - 1
     }
