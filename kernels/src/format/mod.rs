@@ -1,4 +1,4 @@
-//! Floor 3: the formats, the compile-time types of the dtypes: their decoders and encoders, the constants of kernels ([`data`]), and the
+//! Floor 3: the formats, which are the compile-time types of the dtypes. Their decoders and encoders, the constants of kernels ([`data`]), and the
 //! look-up tables made from them ([`lut`], [`linear`]).
 
 mod bool;

@@ -7,7 +7,7 @@ macro_rules! between {
         $(impl From<$from> for $wider {
             /// The same value.
             fn from(x: $from) -> $wider {
-                // The codes of a wider integer are those of the narrower with its sign, or zeros, in front.
+                // The code of the wider integer has the sign of the narrower one, or zeros, in the added bits.
                 $wider::from_bits(x.get() as u8)
             }
         })*

@@ -312,7 +312,7 @@ impl<M: Blocks> Codes<M> for Powers {
         let power = data.power;
         let (zero, nan) = (m.splat(0), m.splat(0xFF));
         let fields = each!(x, |bits| {
-            // Negative values are negative integers.
+            // Negative floats compare as negative integers.
             let x = m.max_i(m.and(bits, m.splat(power.magnitude)), zero);
             let x = m.min_u(x, m.splat(power.largest));
             let field = m.shr::<23>(m.add(x, m.splat(power.addend)));

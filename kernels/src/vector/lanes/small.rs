@@ -135,7 +135,7 @@ impl<M: LaneOps, const BEYOND: bool> Codes<M> for Power<BEYOND> {
         let power = &data.power;
         let all = |x: u32| m.splat(x);
         let codes = each!(x, |x| {
-            // Negative values are negative integers.
+            // Negative floats compare as negative integers.
             let x = m.min_u(m.max_i(m.and(x, all(power.magnitude)), all(0)), all(power.largest));
             let field = m.shr::<23>(m.add(x, all(power.addend)));
             m.and_not(field, m.gt_u32(all(power.second), x))
