@@ -1,4 +1,4 @@
-//! Elements of any covered source as a block of float32.
+//! Loads elements of any covered source as a block of float32.
 
 use super::target::Target;
 use crate::{format::Format, vector::Casts};
@@ -62,7 +62,7 @@ impl Loaded for Complex<f64> {
 
 /// # Safety
 ///
-/// As of the methods of [`Simd`](super::Simd).
+/// As for the methods of [`Simd`](super::Simd).
 #[inline(always)]
 pub(super) unsafe fn load<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     m: M,
