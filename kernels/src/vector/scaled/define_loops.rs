@@ -1,6 +1,6 @@
-//! The loops of a tier.
+//! Defines the loops of a tier.
 
-/// Makes `scaled`, the loops of a tier: `$function` names its features and `$simd` its registers.
+/// Defines `scaled`, the loops of a tier: `$function` names its features and `$simd` its registers.
 #[allow(unused_macros, reason = "targets without vectors have no such tier")]
 macro_rules! define_scaled {
     ($function:ident, $simd:ty) => {
