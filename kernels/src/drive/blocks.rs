@@ -111,7 +111,7 @@ impl Route {
         debug_assert!(self.from.byte_len(n) == Some(src.len()) && self.to.byte_len(n) == Some(dst.len()));
         if self.way == Way::Direct {
             // SAFETY: `Route::new` found the kernel for elements of this pair as both sides store them, and that the CPU has its
-            // tier; the slices are those of `n` elements, and a shared and an exclusive slice do not overlap. The environment is
+            // tier; the slices are the bytes of `n` elements, and a shared and an exclusive slice do not overlap. The environment is
             // the caller's promise; the constants came with the kernel.
             unsafe { call(self.run, src.as_ptr(), dst.as_mut_ptr().cast(), n, self.data) }
         } else {
@@ -270,7 +270,7 @@ impl Route {
             }
             left -= count;
             if left > 0 {
-                // SAFETY: elements are left, so this block was a whole one, and its bytes are those of the caller's slices.
+                // SAFETY: elements are left, so this block was whole, and its bytes are inside the caller's slices.
                 unsafe { (src, dst) = (src.add(read), dst.add(written)) };
             }
         }
@@ -286,14 +286,14 @@ impl Route {
         let map = &self.tier.packing().map;
         let (from, to) = (src.as_ptr(), dst.as_mut_ptr().cast());
         if self.to.is_packed() {
-            // SAFETY: the target has as many bits as the source, so as many bytes, all of which are written. `Route::new` found that
+            // SAFETY: the target has as many bits as the source, so as many bytes, and all are written. `Route::new` found that
             // the CPU has the tier.
             unsafe {
                 map[2](from, to, dst.len(), table);
                 self.clear_unused(dst, n);
             }
         } else {
-            // SAFETY: the source is packed, with elements of 2 or 4 bits, and the target has a byte per element: the slices are those of
+            // SAFETY: the source is packed, with elements of 2 or 4 bits, and the target has a byte per element: the slices have room for
             // `n` of them. `Route::new` found that the CPU has the tier.
             unsafe { map[self.from.bits_per_element() as usize / 2 - 1](from, to, n, table) };
         }

@@ -29,7 +29,7 @@ impl Kernel {
     /// bytes; `None`, with nothing written, if the buffer is shorter than the `n` elements of either side. Bytes after
     /// both sides are not touched; bytes of the source after the result are unspecified.
     pub fn run_in_place<'a>(&self, buffer: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
-        // SAFETY: the same memory, all of which is initialised and stays so: a cast writes only initialised bytes.
+        // SAFETY: the same memory, which is initialised and stays so: a cast writes only initialised bytes.
         unsafe {
             let buffer = slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), buffer.len());
             self.run_in_place_uninit(buffer, n)

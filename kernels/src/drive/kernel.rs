@@ -74,7 +74,7 @@ impl Kernel {
         n: usize,
     ) -> &'a mut [u8] {
         if self.streams(src.len() + dst.len()) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             return unsafe { self.run_streaming(src, dst, n) };
         }
         let addresses = if dst.len() >= src.len() {
@@ -85,10 +85,10 @@ impl Kernel {
             src.as_ptr().addr() | dst.as_ptr().addr()
         };
         if LINES_MATTER && !addresses.is_multiple_of(CACHE_LINE) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             return unsafe { self.run_lines(src, dst, n) };
         }
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { self.run_unguarded(src, dst, n) }
     }
 
@@ -131,7 +131,7 @@ impl Kernel {
     #[cold]
     unsafe fn run_streaming<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
         let Some(tools) = self.token().non_temporal() else {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             return unsafe { self.run_unguarded(src, dst, n) };
         };
         let bits = (self.source().bits_per_element(), self.target().bits_per_element());

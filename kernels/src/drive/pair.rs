@@ -121,7 +121,7 @@ impl Variant {
     #[inline(always)]
     unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
         let _guard = self.guarded.then(fpenv::guard);
-        // SAFETY: the memory and the CPU are the caller's promise. The constants are those of the kernel, and the guard is held if the
+        // SAFETY: the memory and the CPU are the caller's promise. The constants belong to the kernel, and the guard is held if the
         // environment could change its results.
         unsafe { opaque(self.run)(src, dst, n, &self.data) };
     }
@@ -164,10 +164,10 @@ impl Pair {
         sizes: (usize, usize),
     ) {
         match self {
-            // SAFETY: the kernel is that of the pair, for the tier, which the token shows to run here; the memory is the caller's.
+            // SAFETY: the kernel belongs to the pair and to the tier, which can run here by the token; the memory is the caller's.
             Pair::One(variants) => unsafe { variants[tier.variant()].run(src, dst, n) },
             // SAFETY: the first kernel reads the pair's source, the second reads what it writes and writes the pair's target
-            // (`Pair::new`); the memory and the sizes are the caller's, and the token shows the tier.
+            // (`Pair::new`); the memory and the sizes are the caller's, and the token proves the tier.
             Pair::Two(first, second) => unsafe {
                 in_two_steps(&first[tier.variant()], &second[tier.variant()], src, dst, n, sizes)
             },
@@ -301,7 +301,7 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
         return None;
     }
     let sizes = (size_of::<S>(), size_of::<D>());
-    // SAFETY: `n` elements of each slice, a shared and an exclusive one. The types are those of the pair; elements have no padding,
+    // SAFETY: `n` elements of each slice, a shared and an exclusive one. The types belong to the pair; elements have no padding,
     // so all their bytes are initialised, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
     unsafe {
         if Of::<S, D>::IS_COPY {

@@ -65,7 +65,7 @@ pub fn cast_one<S: Element, D: Element>(value: S, rules: &Rules) -> D {
     let bytes = unsafe { slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<S>()) };
     let code = cast_code(S::DTYPE, D::DTYPE, read(bytes, S::DTYPE), rules);
     let mut out = MaybeUninit::<D>::zeroed();
-    // SAFETY: the memory of `out`, all bytes of which were set to zero.
+    // SAFETY: the memory of `out`, whose bytes were all set to zero.
     let bytes = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u8>(), size_of::<D>()) };
     write(code, D::DTYPE, bytes);
     // SAFETY: it was written, with an element that results from a cast to `D::DTYPE` and so is valid for `D` (`Element`).

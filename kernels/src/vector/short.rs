@@ -22,7 +22,7 @@ pub(crate) unsafe fn padded<M: Simd>(
     n: usize,
     data: &Data,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { padded_bits(m, kernel, block, 8 * s, 8 * d, src, dst, n, data) }
 }
 

@@ -86,7 +86,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// Copies `len` bytes to the stack, and fills with zeros up to `whole` bytes.
     #[inline(always)]
     unsafe fn copy_in(self, src: *const u8, len: usize, dst: *mut u8, whole: usize) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             dst.write_bytes(0, whole);
             dst.copy_from_nonoverlapping(src, len);
@@ -95,7 +95,7 @@ pub(crate) trait Simd: Copy + 'static {
     /// Copies `len` bytes from the stack, which holds a whole block of registers there.
     #[inline(always)]
     unsafe fn copy_out(self, src: *const u8, len: usize, dst: *mut u8) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { dst.copy_from_nonoverlapping(src, len) };
     }
 }

@@ -17,7 +17,7 @@ unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut 
     const BYTES: usize = 16;
     let bytes = n * PARTS * WORD;
     if bytes < BYTES {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
     // SAFETY: the closure's caller has a register of bytes at `i` on both sides.

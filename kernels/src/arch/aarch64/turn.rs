@@ -36,6 +36,6 @@ lanes! {
 /// As [`Turn`](crate::vector::moves::tile::Turn).
 #[target_feature(enable = "neon")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
 }

@@ -35,7 +35,7 @@ const fn values(from: DType) -> Values {
 /// As [`KernelFn`].
 pub(super) unsafe fn look_up<S: Format, T: Then>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let then = T::from_f32(data);
-    // SAFETY: as the caller's. From this number of elements on, codes repeat.
+    // SAFETY: the caller's promise is the same. From this number of elements on, codes repeat.
     unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
 }
 
@@ -58,11 +58,11 @@ unsafe fn by_value(
 ) {
     let size = data.to.size();
     if matches!(data.to, DType::Float32) {
-        // SAFETY: as the caller's; the values are the results.
+        // SAFETY: the caller's promise is the same; the values are the results.
         return unsafe { results::<u32>(src, dst, n, values.as_ptr().cast()) };
     }
     if n < 2 * codes {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         return unsafe { few(src, dst, n, values, then, data) };
     }
     let mut table = Results(MaybeUninit::uninit());
@@ -77,7 +77,7 @@ unsafe fn by_value(
             known *= 2;
         }
     }
-    // SAFETY: as the caller's, whose elements are of this size; the table has results for all codes.
+    // SAFETY: the caller's promise is the same, for elements of this size; the table has results for all codes.
     unsafe {
         match size {
             1 => results::<u8>(src, dst, n, table),

@@ -13,7 +13,7 @@ pub(in crate::arch) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bo
     dst: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, D::Code>(src, dst, n, |code| D::encode::<SATURATE>(S::decode(code))) };
 }
 
@@ -40,7 +40,7 @@ pub(super) unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(
     n: usize,
     _: &Data,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
@@ -50,6 +50,6 @@ pub(super) unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(
 ///
 /// As [`KernelFn`](crate::vector::kernel::KernelFn).
 pub(in crate::arch) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, S::Code>(src, dst, n, S::clean) };
 }

@@ -118,7 +118,7 @@ unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let code = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         signs.put(x, code) as u8
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each(src, dst, n, encode) };
 }
 
@@ -139,7 +139,7 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let special = 0x7C00 | quiet | magnitude >> 13 & 0x1FF;
         (x >> 16 & 0x8000 | if magnitude < INFINITY { finite } else { special }) as u16
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each(src, dst, n, encode) };
 }
 
@@ -156,7 +156,7 @@ unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let nan = x >> 16 & 0x8000 | 0x7FC0;
         (if x & 0x7FFF_FFFF > INFINITY { nan } else { rounded }) as u16
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each(src, dst, n, encode) };
 }
 
@@ -210,7 +210,7 @@ impl Real for F64 {
 /// As [`KernelFn`].
 unsafe fn to_whole<S: Format<Hub: Real>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let then = TABLE.get(<S::Hub as Real>::DTYPE, data.to, data.rules.saturate).run;
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).whole(data), then) };
 }
 
@@ -240,7 +240,7 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
         Mode::Odd => Correction::TO_ODD,
         _ => data.rounding.correction.as_direction(),
     };
-    // SAFETY: as the caller's; all branches write the codes of the target.
+    // SAFETY: the caller's promise is the same; all branches write the codes of the target.
     unsafe {
         match D::DTYPE {
             DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),

@@ -30,7 +30,7 @@ pub(super) unsafe fn cast<S: Format, F: Signed>(src: *const u8, dst: *mut u8, n:
         let x = S::decode(code).f32_odd();
         signs.put_common(F::FLAVOR, x, encoder.magnitude(x))
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };
 }
 
@@ -48,6 +48,6 @@ pub(super) unsafe fn to_power<S: Format>(src: *const u8, dst: *mut u8, n: usize,
         let tiny = const { S::DTYPE.alignment() == 8 } && x << 1 == 0 && hub.nonzero();
         power.code(x | tiny as u32)
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };
 }

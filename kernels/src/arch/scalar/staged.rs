@@ -50,6 +50,6 @@ pub(super) unsafe fn in_blocks<S: Copy, B>(
 ///
 /// As [`KernelFn`].
 pub(super) unsafe fn through_f32<S: Format, T: Then>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), T::from_f32(data)) };
 }

@@ -26,7 +26,7 @@ unsafe fn swap_words<const WORD: usize, const PARTS: usize>(
     const BYTES: usize = 16;
     let bytes = n * PARTS * WORD;
     if bytes < BYTES {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
     let register = |i: usize| {
@@ -80,6 +80,6 @@ unsafe fn transpose<L: Lanes>(
     rows: usize,
     cols: usize,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
 }

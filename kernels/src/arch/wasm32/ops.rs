@@ -316,22 +316,22 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
 
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> v128 {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         unsafe { load(p) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, x: v128) {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         unsafe { store(p, x) }
     }
     #[inline(always)]
     unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [v128; 2] {
-        // SAFETY: the caller's bytes are those of two units.
+        // SAFETY: the caller grants the bytes of two units.
         unsafe { packing::spread::<BITS>(p) }
     }
     #[inline(always)]
     unsafe fn pack<const BITS: usize>(self, p: *mut u8, x: [v128; 2]) {
-        // SAFETY: the caller's bytes are those of two units.
+        // SAFETY: the caller grants the bytes of two units.
         unsafe { packing::join::<BITS>(p, x) }
     }
 }

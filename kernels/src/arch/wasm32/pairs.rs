@@ -64,7 +64,7 @@ const fn is_scalar(from: DType, to: DType, saturate: bool) -> bool {
 ///
 /// As [`KernelFn`].
 unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: the caller's buffers.
+    // SAFETY: the caller grants the buffers.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
@@ -75,7 +75,7 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 /// As [`KernelFn`].
 unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     type M = Wasm128<false>;
-    // SAFETY: the caller's buffers; `n` elements are as many times their bytes.
+    // SAFETY: the caller grants the buffers; `n` elements are as many times their bytes.
     unsafe {
         if n * size_of::<S>() < BLOCK {
             return scalar::copy::<S>(src, dst, n, data);

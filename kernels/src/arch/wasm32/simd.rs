@@ -99,7 +99,7 @@ pub(super) fn bytes<const SIGNED: bool>(x: [v128; 2]) -> v128 {
 /// A register can be read.
 #[inline(always)]
 pub(super) unsafe fn load(p: *const u8) -> v128 {
-    // SAFETY: the caller's register; the instruction needs no alignment.
+    // SAFETY: the caller grants the register; the instruction needs no alignment.
     unsafe { v128_load(p.cast()) }
 }
 
@@ -108,7 +108,7 @@ pub(super) unsafe fn load(p: *const u8) -> v128 {
 /// A register can be written.
 #[inline(always)]
 pub(super) unsafe fn store(p: *mut u8, x: v128) {
-    // SAFETY: the caller's register; the instruction needs no alignment.
+    // SAFETY: the caller grants the register; the instruction needs no alignment.
     unsafe { v128_store(p.cast(), x) }
 }
 
@@ -202,7 +202,7 @@ impl<const DIRECTED: bool> Blocks for Wasm128<DIRECTED> {
     }
     #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [v128; 4] {
-        // SAFETY: the caller's block.
+        // SAFETY: the caller grants the block.
         let [a, b] = unsafe { self.load_16::<PART>(p, n) };
         let zero = u16x8_splat(0);
         [low_16(zero, a), high_16(zero, a), low_16(zero, b), high_16(zero, b)]

@@ -27,7 +27,7 @@ macro_rules! copy {
                 const BYTES: usize = $bytes;
                 let bytes = n * const { <S as Element>::DTYPE.size() };
                 if bytes < BYTES {
-                    // SAFETY: as the caller's.
+                    // SAFETY: the caller's promise is the same.
                     return unsafe { scalar::copy::<S>(src, dst, n, data) };
                 }
                 // SAFETY: the closure's caller has a register of bytes at `i` on both sides.

@@ -79,7 +79,7 @@ pub(super) unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn few(p: *const u8, len: usize) -> __m256i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if len & 16 == 0 {
             _mm256_zextsi128_si256(half(p, len))
@@ -97,7 +97,7 @@ unsafe fn few(p: *const u8, len: usize) -> __m256i {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn half(p: *const u8, len: usize) -> __m128i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if len & 8 == 0 {
             words(quarter(p, len), 0)
@@ -120,7 +120,7 @@ fn words(low: u64, high: u64) -> __m128i {
 /// The bytes are readable.
 #[inline]
 unsafe fn quarter(p: *const u8, len: usize) -> u64 {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match len {
             0 => 0,

@@ -39,7 +39,7 @@ macro_rules! swap {
                 const BYTES: usize = $bytes;
                 let bytes = n * PARTS * WORD;
                 if bytes < BYTES {
-                    // SAFETY: as the caller's.
+                    // SAFETY: the caller's promise is the same.
                     return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
                 }
                 // SAFETY: 16 bytes are read.

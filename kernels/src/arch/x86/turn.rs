@@ -51,7 +51,7 @@ unsafe fn pick(all: __m128i, from: __m128i, index: __m128i) -> __m128i {
 /// As [`Turn`](crate::vector::moves::tile::Turn).
 #[target_feature(enable = "avx2")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
 }
 
@@ -67,6 +67,6 @@ pub(super) unsafe fn copy(
     to: [isize; 2],
     len: [usize; 2],
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { copy::copy::<true>(size, src, from, dst, to, len) }
 }

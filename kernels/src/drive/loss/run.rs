@@ -137,14 +137,14 @@ impl LossDetector {
             let src = &src[from.span(first, len)];
             let dst = &mut dst[to.span(first, len)];
             let codes = match &self.unpack {
-                // SAFETY: the slices are those of `len` elements; the guard is held. The kernel rounds nothing.
+                // SAFETY: the slices are the bytes of `len` elements; the guard is held. The kernel rounds nothing.
                 Some(unpack) => unsafe {
                     unpack.run_unguarded(src, &mut unpacked.bytes()[..len * size], len)
                 },
                 None => src,
             };
             let src = if swapped { codes } else { src };
-            // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
+            // SAFETY: the slices are the bytes of `len` elements; the guard is held if a kernel needs one.
             let out = unsafe { kernel.run_cut(src, dst, len) };
             let back: &[u8] = match &self.back {
                 // SAFETY: as above; the kernel rounds to nearest.

@@ -345,7 +345,7 @@ impl Kernel {
     #[inline]
     unsafe fn run_guarded(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         let _guard = self.guard();
-        // SAFETY: as the caller promises. The guard lives to the end of the function.
+        // SAFETY: the caller's promise is the same. The guard lives to the end of the function.
         unsafe { self.run_cut(src, dst, n) };
     }
 }

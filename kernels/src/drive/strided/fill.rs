@@ -15,7 +15,7 @@ pub(super) unsafe fn fill(
     len: [usize; 2],
     repeat: Axis,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match size {
             1 => fill_of::<u8>(src, dst, to, len, repeat),

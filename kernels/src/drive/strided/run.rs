@@ -106,7 +106,7 @@ impl Kernel {
             ahead: self.token().non_temporal().filter(|_| lines > SECOND_CACHE),
         };
         let (src, dst) = (src.wrapping_offset(nest.start.src), dst.wrapping_offset(nest.start.dst));
-        // SAFETY: the caller's elements are all those of the nest, and the guard is held.
+        // SAFETY: the elements of the nest are all the caller's, and the guard is held.
         unsafe { cast.all(src, dst, nest.start.index, nest.axes()) };
     }
 }
@@ -220,7 +220,7 @@ impl<R: Runs> Cast<'_, R> {
         let dense = inner.src == self.s as isize && inner.dst == self.d as isize;
         let written = self.results == Results::Written;
         let long = if R::SLOW { 4 * RUN } else { RUN };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             if packed {
                 self.packed(src, dst, first, *inner, outer);

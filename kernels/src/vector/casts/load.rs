@@ -70,7 +70,7 @@ pub(super) unsafe fn load<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     n: usize,
 ) -> [M::V; 4] {
     let odd = T::NEEDS_ODD;
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match S::LOAD {
             Load::Float32 => m.load_32::<PART>(p, n),

@@ -143,7 +143,7 @@ unsafe fn block<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     data: &Data,
 ) {
     let float16 = matches!(S::DTYPE, DType::Float16 | DType::BFloat16);
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if T::TRUTH && float16 {
             let codes = m.nonzero_16(m.load_16::<PART>(src, n));

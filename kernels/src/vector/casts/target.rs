@@ -66,7 +66,7 @@ impl<M: Blocks, C: Codes<M>> Target<M> for Bytes<C> {
         n: usize,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_8::<PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
     }
 }
@@ -83,7 +83,7 @@ impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
         n: usize,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_packed::<BITS, PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
     }
 }
@@ -109,7 +109,7 @@ impl<M: Blocks> Target<M> for F32 {
         n: usize,
         _: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_32::<PART>(p, x, n) }
     }
 }
@@ -128,7 +128,7 @@ impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
         n: usize,
         _: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_32::<PART>(p, x, n) }
     }
 }
@@ -144,7 +144,7 @@ impl<M: Casts, R: RoundingMode> Target<M> for F16<R> {
         n: usize,
         _: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             if R::MODE == Mode::Away {
                 // Infinity must stay unchanged.
@@ -173,7 +173,7 @@ impl<M: Blocks, R: RoundingMode> Target<M> for BF16<R> {
         n: usize,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             if R::MODE != Mode::Common {
                 m.store_16::<PART>(p, bf16::<M, R>(m, x, data), n);

@@ -30,7 +30,7 @@ impl<M: LaneOps> Source<M> for ExponentsToBf16 {
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Found16<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| {
             // The lowest code is a subnormal, the highest NaN: both set the bit below the field.
             let one = m.splat_8(1);
@@ -49,7 +49,7 @@ impl<M: LaneOps> Source<M> for Exponents {
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { ExponentsToBf16::load(m, (), src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }
@@ -85,7 +85,7 @@ impl<M: LaneOps> Source<M> for PowersOfTwo {
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Shifts<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| Shifts(m.sub_8(codes, m.splat_8(127))))
     }
 }
@@ -112,7 +112,7 @@ impl<M: LaneOps, S: Format, D: Format, const SATURATE: bool, const BITS: usize> 
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Found8<M>; 2] {
         let Limits { signed, used, min, max, bits } = const { Self::LIMITS };
         let all = |x: u8| m.splat_8(x);
-        // SAFETY: the caller's units. Steps that change nothing compile to no instruction.
+        // SAFETY: the caller grants the units. Steps that change nothing compile to no instruction.
         two!(unsafe { codes::<M, BITS>(m, src) }, |x| {
             let x = if used == 0xFF { x } else { m.and(x, all(used)) };
             let x = match signed {
@@ -137,7 +137,7 @@ impl<M: LaneOps, const MASK: u8, const BITS: usize> Source<M> for Masked<MASK, B
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Ints8<M, false>; 2] {
-        // SAFETY: the caller's units. Unpacked codes have no bits above theirs.
+        // SAFETY: the caller grants the units. Unpacked codes have no bits above theirs.
         two!(unsafe { codes::<M, BITS>(m, src) }, |x| Ints8(m.and(x, m.splat_8(MASK))))
     }
 }

@@ -76,7 +76,7 @@ impl<M: LaneOps, T: Words> Source<M> for Ends16<T> {
     }
     #[inline(always)]
     unsafe fn load(m: M, planes: Self::Tables, src: [*const u8; 2]) -> [Found16<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { two!(src, |p| m.load(p)) }, |codes| Found16(Self::words(m, planes, codes)))
     }
 }
@@ -91,7 +91,7 @@ impl<M: LaneOps, T: Words> Source<M> for EndsF32<T> {
     }
     #[inline(always)]
     unsafe fn load(m: M, planes: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { Ends16::<T>::load(m, planes, src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }

@@ -36,7 +36,7 @@ pub(crate) trait LaneOps: Blocks {
     /// As [`Kernel::run`].
     #[inline(always)]
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: the caller's buffers.
+        // SAFETY: the caller grants the buffers.
         unsafe { K::run(self, src, dst, n, data) }
     }
 

@@ -68,12 +68,12 @@ impl<M: LaneOps, S: Source<M, Lanes: Integral<M>>, const AWAY: bool> Source<M> f
     type Tables = S::Tables;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> S::Tables {
-        // SAFETY: the caller's data are those of `S`.
+        // SAFETY: the caller's data belong to a kernel of `S`.
         unsafe { S::tables(m, data) }
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: S::Tables, src: [*const u8; 2]) -> [S::Lanes; 2] {
-        // SAFETY: the caller's units are those of `S`.
+        // SAFETY: the caller grants units of `S`.
         two!(unsafe { S::load(m, tables, src) }, |x| x.integral::<AWAY>(m))
     }
 }

@@ -22,7 +22,7 @@ pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE:
 ) {
     // SAFETY: the caller's CPU has the features of the token.
     let m = unsafe { M::new_unchecked() }.under(data);
-    // SAFETY: the caller's buffers.
+    // SAFETY: the caller grants the buffers.
     unsafe { m.vectorize::<Pair<S, D, SATURATE>>(src, dst, n, data) }
 }
 

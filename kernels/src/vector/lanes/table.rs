@@ -91,7 +91,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Found8<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, BITS>(m, src) }, |codes| Found8(tables.get(m, Q::index(m, codes))))
     }
 }
@@ -108,7 +108,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const SIGNED: bool, const E: us
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<M, SIGNED>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { To8::<T, Q, E, BITS>::load(m, tables, src) }, |x| Ints8(x.0))
     }
 }
@@ -148,7 +148,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Found16<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, BITS>(m, src) }, |codes| Found16(Self::found(m, tables, codes)))
     }
 }
@@ -165,7 +165,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { To16::<T, Q, E, BITS>::load(m, tables, src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }
@@ -207,12 +207,12 @@ impl<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> f
     type Tables = Q::Entries;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Q::Entries {
-        // SAFETY: the caller's data.
+        // SAFETY: the caller vouches for the data.
         Q::Entries::new(m, unsafe { &Self::table(data).planes[0] })
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Found8<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, BITS>(m, src) }, |codes| Found8(tables.get(m, Q::index(m, codes))))
     }
 }
@@ -225,12 +225,12 @@ impl<M: LaneOps, Q: Lookup<M, E>, const SIGNED: bool, const E: usize, const BITS
     type Tables = Q::Entries;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Q::Entries {
-        // SAFETY: the caller's data.
+        // SAFETY: the caller vouches for the data.
         unsafe { Given::<Q, E, BITS>::tables(m, data) }
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<M, SIGNED>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { Given::<Q, E, BITS>::load(m, tables, src) }, |x| Ints8(x.0))
     }
 }
@@ -241,13 +241,13 @@ impl<M: LaneOps> Source<M> for GivenF32 {
     type Tables = ([Quads<M, 2>; 2], [u8; 2]);
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Self::Tables {
-        // SAFETY: the caller's data.
+        // SAFETY: the caller vouches for the data.
         let Lut { planes: [low, high], patch } = unsafe { Self::table(data) };
         ([Quads::new(m, low), Quads::new(m, high)], *patch)
     }
     #[inline(always)]
     unsafe fn load(m: M, (tables, patch): Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| {
             let [low, high] = Fnuz::planes(m, tables, patch, codes);
             F32::new(upper_halves(m, m.zip_8(low, high)))

@@ -75,7 +75,7 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
     let exactness = E::new(tests.exactness);
     let magnitude = L::from_word(tests.magnitude);
     let step = L::BYTES << PAIRS as u32;
-    // If results are not used, the source stands in for them.
+    // If results are not used, the source takes their place.
     let back = if E::LOOKS_BACK { back } else { src };
     let mut residues = L::ZERO;
     // The least difference of each range; or the extremes, which begin with a value inside.
@@ -151,7 +151,7 @@ pub(crate) fn test<L: Lane, T: Test<L>>(
     let test = T::new(numbers);
     let kind = L::from_word(kind);
     let chunk = L::AT_ONCE * L::BYTES;
-    // If results are not used, the source stands in for them.
+    // If results are not used, the source takes their place.
     let back = if T::LOOKS_BACK { back } else { src };
     let mut sum = 0;
     for ((src, back), lost) in src.chunks(chunk).zip(back.chunks(chunk)).zip(lost.chunks_mut(chunk)) {

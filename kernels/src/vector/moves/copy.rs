@@ -23,7 +23,7 @@ pub(crate) unsafe fn copy_in_scalars(
     len: [usize; 2],
 ) {
     const ALWAYS: bool = cfg!(not(any(target_arch = "x86", target_arch = "x86_64")));
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { copy::<ALWAYS>(size, src, from, dst, to, len) }
 }
 
@@ -51,7 +51,7 @@ pub(crate) unsafe fn copy<const VECTORS: bool>(
         // The rows are contiguous on both sides, so they become one.
         (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
     }
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match size {
             _ if from[0] == step && to[0] == step => {
@@ -72,7 +72,7 @@ pub(crate) unsafe fn copy<const VECTORS: bool>(
 ///
 /// As [`CopyPlane`].
 unsafe fn copy_rows(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if !copy_short(len, src, from, dst, to, rows) {
             for row in 0..rows as isize {
@@ -168,7 +168,7 @@ unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: 
             }
         }
     }
-    // SAFETY: as the caller's; the length in each case matches its copies.
+    // SAFETY: the caller's promise is the same; the length in each case matches its copies.
     unsafe {
         match len {
             2..4 => ends::<u16>(len, src, from, dst, to, rows),

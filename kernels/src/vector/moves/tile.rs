@@ -95,7 +95,7 @@ pub(crate) unsafe fn squares<L: Lanes>(
     }
     let (side, size) = (L::LANES, size_of::<L::Element>());
     let together = |step: isize, count: usize| step == (count * size) as isize;
-    // SAFETY: as the caller's; rows of this number of elements are contiguous on one side.
+    // SAFETY: the caller's promise is the same; rows of this number of elements are contiguous on one side.
     unsafe {
         match (rows, cols) {
             // These are whole squares.

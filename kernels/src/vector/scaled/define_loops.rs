@@ -61,7 +61,7 @@ macro_rules! define_scaled {
                     run: usize,
                     factors: &Factors<'_>,
                 ) {
-                    // SAFETY: as the caller's.
+                    // SAFETY: the caller's promise is the same.
                     unsafe { by_runs::<$simd, S>(<$simd as crate::vector::Simd>::new_unchecked(), x, q, n, run, factors) }
                 }
             }

@@ -8,7 +8,7 @@ use core::mem::{MaybeUninit, size_of};
 ///
 /// # Safety
 ///
-/// As of the methods of [`Simd`].
+/// As for the methods of [`Simd`].
 pub(crate) trait RegisterStep {
     /// # Safety
     ///
@@ -164,7 +164,7 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
     let lanes = const { size_of::<M::V>() / 4 };
     let registers = const { RUN / (size_of::<M::V>() / 4) };
     let mut first = 0;
-    // SAFETY: as the caller's; all registers belong to the runs from `first` on.
+    // SAFETY: the caller's promise is the same; all registers belong to the runs from `first` on.
     unsafe {
         let mask = m.splat(!SIGN);
         while runs - first >= lanes {
@@ -200,7 +200,7 @@ pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
 ) -> usize {
     let lanes = const { size_of::<M::V>() / 4 };
     let mut first = 0;
-    // SAFETY: as the caller's; all registers belong to the runs from `first` on.
+    // SAFETY: the caller's promise is the same; all registers belong to the runs from `first` on.
     unsafe {
         let (mask, low) = (m.splat(0x7FFF_7FFF), m.splat(0xFFFF));
         while runs - first >= lanes {

@@ -34,7 +34,7 @@ impl<M: Blocks> Source<M> for Elements<f32> {
     unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.load_32::<false>(p, M::BLOCK) }
     }
 }
@@ -46,7 +46,7 @@ impl<M: Blocks> Source<M> for Elements<bf16> {
     unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.load_high_16::<false>(p, M::BLOCK) }
     }
 }

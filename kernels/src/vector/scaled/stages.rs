@@ -39,7 +39,7 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
     type Held = [M::V; 3];
     #[inline(always)]
     unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { F::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
@@ -52,7 +52,7 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
         data: &Data,
     ) {
         const { assert!(!S::APART) };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let x = each!([0, 1, 2, 3], |k| F::step::<M>(m, x[k], &factors[k]));
             T::store::<f32, false, false>(m, dst, x, None, M::BLOCK, data);
@@ -72,7 +72,7 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
     type Held = [M::V; 3];
     #[inline(always)]
     unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { Product::<BLOCK, BESIDE>::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
@@ -85,7 +85,7 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
         data: &Data,
     ) {
         const { assert!(!S::APART) };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let near = each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::near::<M>(m, x[k], &factors[k]));
             let half = m.splat(0x8000);

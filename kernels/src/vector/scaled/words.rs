@@ -80,7 +80,7 @@ impl<M: Blocks> Source<M> for Halves {
     unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let ([a, b], upper) = (m.load_16::<false>(p, M::BLOCK), m.splat(!0xFFFF));
             [m.shl::<16>(a), m.and(a, upper), m.shl::<16>(b), m.and(b, upper)]
@@ -144,7 +144,7 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTIS
     }
     #[inline(always)]
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             // The codes, raised by the number of codes in `BELOW` exponents; 0 is zero.
             let [a, b] = each!([words[0], words[1]], |words| {
@@ -203,7 +203,7 @@ impl Codes for E2M1 {
     }
     #[inline(always)]
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let places =
                 each!([words[0], words[1]], |words| m.shr_16::<6>(magnitudes::<M>(m, words, 124 << 8)));
@@ -233,7 +233,7 @@ impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
     }
     #[inline(always)]
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let mut codes = m.pack_16::<true>(words);
             if PACKED {
@@ -307,7 +307,7 @@ impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Rec
         dst: *mut u8,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(m, m.mul(x[k], held[k])));
             let near = m.any_without(each!(forms, |[_, second]| second), T::NEAR);
@@ -345,7 +345,7 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
         dst: *mut u8,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let q = each!([0, 1, 2, 3], |k| T::exact::<M>(m, Times::step::<M>(m, x[k], &held[k])));
             if !store::<M, S, T>(m, q, dst) {

@@ -90,7 +90,7 @@ impl Source<Half> for Plain {
     unsafe fn tables(_: Half, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: Half, (): (), src: [*const u8; 2]) -> [F16; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(src, |p| F16(unsafe { crate::vector::lanes::source::halves(m, p) }))
     }
 }

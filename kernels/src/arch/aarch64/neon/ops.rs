@@ -97,7 +97,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
         /// The CPU has FEAT_FP16; all else is as for [`Kernel::run`].
         #[target_feature(enable = "neon,fp16")]
         unsafe fn with_fp16<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: the caller's buffers.
+            // SAFETY: the caller grants the buffers.
             unsafe { K::run(m, src, dst, n, data) }
         }
         /// # Safety
@@ -105,7 +105,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
         /// The CPU has FEAT_BF16; all else is as for [`Kernel::run`].
         #[target_feature(enable = "neon,bf16")]
         unsafe fn with_bf16<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: the caller's buffers.
+            // SAFETY: the caller grants the buffers.
             unsafe { K::run(m, src, dst, n, data) }
         }
         // SAFETY: the token stands for these features; the caller grants the buffers.
@@ -454,12 +454,12 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
 
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> Self::V {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         cast(unsafe { vld1q_u8(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, x: Self::V) {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         unsafe { vst1q_u8(p, cast(x)) }
     }
     #[inline(always)]

@@ -65,7 +65,7 @@ pub(super) const fn entry<S: Format, D: Format, const BF16: bool, const FP16: bo
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
 unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: the caller's buffers.
+    // SAFETY: the caller grants the buffers.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
@@ -76,7 +76,7 @@ unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: 
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
 unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: the caller's buffers; `n` elements are as many times their bytes.
+    // SAFETY: the caller grants the buffers; `n` elements are as many times their bytes.
     unsafe {
         if n * size_of::<S>() < BLOCK {
             return scalar::copy::<S>(src, dst, n, data);

@@ -142,7 +142,7 @@ impl<const BF16: bool, const FP16: bool> Blocks for Neon<BF16, FP16> {
     }
     #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [uint32x4_t; 4] {
-        // SAFETY: the caller's block.
+        // SAFETY: the caller grants the block.
         crate::vector::lanes::upper_halves(self, unsafe { self.load_16::<PART>(p, n) })
     }
 

@@ -14,7 +14,7 @@ const TOO_LARGE: i64 = (1023 + 128) << 52;
 /// Four float64 as float32, rounded to odd: the lowest 40 bits are gathered into the bit above them (`hub`); then the conversion is exact.
 #[inline(always)]
 pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if CLAMPED {
             let all = |x: i64| _mm256_set1_epi64x(x);
@@ -43,7 +43,7 @@ pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
 /// Four int64 (or uint64) as float64, rounded to odd.
 #[inline(always)]
 pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         // If an integer has more than 53 bits, its lowest 11 are gathered into the bit above them; then float64 holds the integer.
         let low = _mm256_set1_epi64x(0x7FF);
@@ -69,7 +69,7 @@ pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
 /// Eight uint32 as float32, nearest.
 #[inline(always)]
 unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         // Both halves become the mantissas of powers of two; the first difference is exact, and the sum rounds once.
         let low = _mm256_blend_epi16::<0b1010_1010>(x, _mm256_set1_epi32(0x4B00_0000));
@@ -82,7 +82,7 @@ unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
 /// Eight int32 (or uint32) as float32, rounded to nearest or to odd.
 #[inline(always)]
 pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if ODD {
             // If an integer has more than 24 bits, its lowest 8 are gathered into the bit above them; float32 holds the rest.
@@ -103,7 +103,7 @@ pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __
 /// into memory is slow.
 #[inline(always)]
 pub(super) unsafe fn to_f16<R: RoundingMode>(x: __m256) -> __m128i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if R::MODE == Mode::Common {
             return env::_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);

@@ -36,7 +36,7 @@ unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
 /// Stores 32 codes that have no bits above the lowest `BITS`, packed as in `packing`.
 #[inline(always)]
 pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
-    // SAFETY: as of the methods of `Simd`: `4 * BITS` bytes are writable.
+    // SAFETY: as for the methods of `Simd`: `4 * BITS` bytes are writable.
     unsafe {
         let pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 1 << (8 + BITS)));
         if BITS == 4 {
@@ -66,7 +66,7 @@ pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
 
 #[inline(always)]
 unsafe fn join(low: __m128, high: __m128) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe { _mm256_castps_si256(_mm256_set_m128(high, low)) }
 }
 
@@ -192,12 +192,12 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     unsafe fn copy_in(self, src: *const u8, len: usize, dst: *mut u8, whole: usize) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { short::copy_in(src, len, dst, whole) }
     }
     #[inline(always)]
     unsafe fn copy_out(self, src: *const u8, len: usize, dst: *mut u8) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { short::copy_out(src, len, dst) }
     }
 }

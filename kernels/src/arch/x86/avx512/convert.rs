@@ -13,7 +13,7 @@ const SMALLEST: i64 = (1023 - 140) << 52;
 /// Eight float64 as float32, rounded to odd. Values that are too large become the largest float32; too small ones, zero unless `CLAMPED`.
 #[inline(always)]
 pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m512i) -> __m256 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if CLAMPED {
             let one = _mm512_set1_epi64(1);
@@ -38,7 +38,7 @@ pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m512i) -> __m256 {
 /// Eight int64 (or uint64) as float64, rounded to odd.
 #[inline(always)]
 pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         let (value, back) = if SIGNED {
             let value = _mm512_cvt_roundepi64_pd::<TRUNCATE>(x);
@@ -56,7 +56,7 @@ pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
 /// Sixteen int32 (or uint32) as float32, rounded to odd.
 #[inline(always)]
 unsafe fn int32_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         let (value, back) = if SIGNED {
             let value = _mm512_cvt_roundepi32_ps::<TRUNCATE>(x);
@@ -73,7 +73,7 @@ unsafe fn int32_to_odd<const SIGNED: bool>(x: __m512i) -> __m512i {
 /// Sixteen int32 (or uint32) as float32, rounded to nearest or to odd.
 #[inline(always)]
 pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if ODD {
             int32_to_odd::<SIGNED>(x)
@@ -88,7 +88,7 @@ pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(x: __m512
 /// Sixteen float32 as float16.
 #[inline(always)]
 pub(super) unsafe fn to_f16<R: RoundingMode>(x: __m512) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if R::MODE == Mode::Common {
             return _mm512_cvt_roundps_ph::<{ _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC }>(x);
@@ -105,7 +105,7 @@ pub(super) unsafe fn to_f16<R: RoundingMode>(x: __m512) -> __m256i {
 /// The mask of lanes where one of two float32 is NaN.
 #[inline(always)]
 pub(super) unsafe fn unordered(a: __m512i, b: __m512i) -> __mmask16 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         let (a, b) = (_mm512_castsi512_ps(a), _mm512_castsi512_ps(b));
         _mm512_cmp_round_ps_mask::<_CMP_UNORD_Q, _MM_FROUND_NO_EXC>(a, b)

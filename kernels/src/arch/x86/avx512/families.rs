@@ -18,7 +18,7 @@ pub(super) type Converting = Avx512<false, true>;
 impl Families for Avx512<false, false> {
     avx512_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }
@@ -26,7 +26,7 @@ impl Families for Avx512<false, false> {
 impl Families for Avx512<true, false> {
     vbmi_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }
@@ -34,7 +34,7 @@ impl Families for Avx512<true, false> {
 impl Families for Avx512<false, true> {
     bf16_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }

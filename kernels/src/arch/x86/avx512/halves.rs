@@ -78,7 +78,7 @@ avx512_fn! {
 
 /// # Safety
 ///
-/// As of the methods of [`Blocks`].
+/// As for the methods of [`Blocks`].
 #[inline(always)]
 unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, const PART: bool>(
     m: Registers,
@@ -86,7 +86,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
     dst: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         let x = m.load_16::<PART>(src, n);
         let index = _mm512_loadu_si512(const { &low_words(BF16) }.as_ptr().cast());
@@ -136,7 +136,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
 /// Widens two registers to float32: bfloat16 lane-split, float16 in order.
 #[inline(always)]
 unsafe fn widened<const BF16: bool>(m: Registers, x: [__m512i; 2]) -> [__m512i; 4] {
-    // SAFETY: as of the methods of `Blocks`.
+    // SAFETY: as for the methods of `Blocks`.
     unsafe {
         if BF16 {
             return m.lane_split(x);
@@ -174,10 +174,10 @@ avx512_fn! {
 ///
 /// # Safety
 ///
-/// As of the methods of [`Blocks`].
+/// As for the methods of [`Blocks`].
 #[inline(always)]
 unsafe fn saturated<const SIGNED: bool>(x: [__m512i; 2]) -> __m512i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         let [a, b] = each!([x[0], x[1]], |x| {
             let infinity = _mm512_set1_epi16(0x7C00);

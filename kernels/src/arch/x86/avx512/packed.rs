@@ -11,7 +11,7 @@ use crate::arch::x86::intrinsics::*;
 /// The CPU has the tier `avx512`.
 #[inline(always)]
 pub(super) unsafe fn join<const BITS: u32>(codes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let pairs = _mm512_maddubs_epi16(codes, _mm512_set1_epi16(1 | 1 << (8 + BITS)));
         if BITS == 4 {
@@ -35,7 +35,7 @@ pub(super) unsafe fn join<const BITS: u32>(codes: __m512i) -> __m512i {
 /// The CPU has the tier `avx512`, and the bytes are writable.
 #[inline(always)]
 pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, x: __m512i) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match BITS {
             2 => _mm_storeu_si128(p.cast(), _mm512_castsi512_si128(x)),
@@ -56,7 +56,7 @@ pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, x: __m512i) {
 #[inline(always)]
 pub(super) unsafe fn store_part<const BITS: u32>(p: *mut u8, x: __m512i, n: usize) {
     let bytes = (n * BITS as usize).div_ceil(8);
-    // SAFETY: as the caller's; the mask leaves out the bytes after the end.
+    // SAFETY: the caller's promise is the same; the mask leaves out the bytes after the end.
     unsafe { _mm512_mask_storeu_epi8(p.cast(), u64::MAX >> (64 - bytes.max(1)), x) }
 }
 
@@ -67,7 +67,7 @@ pub(super) unsafe fn store_part<const BITS: u32>(p: *mut u8, x: __m512i, n: usiz
 /// The CPU has the tier `avx512`, and the bytes are readable.
 #[inline(always)]
 pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m512i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match BITS {
             2 => _mm512_zextsi128_si512(_mm_loadu_si128(p.cast())),

@@ -24,7 +24,7 @@ const fn order(apart: bool, even_first: bool) -> [u8; 64] {
 
 #[inline(always)]
 unsafe fn in_order(x: __m512i, order: &[u8; 64]) -> __m512i {
-    // SAFETY: the caller has the features; a register is read.
+    // SAFETY: the caller's CPU has the features; a register is read.
     unsafe { _mm512_permutexvar_epi8(_mm512_loadu_si512(order.as_ptr().cast()), x) }
 }
 

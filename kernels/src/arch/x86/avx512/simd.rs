@@ -149,14 +149,14 @@ unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize
 
 #[inline(always)]
 unsafe fn join(low: __m256, high: __m256) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe { _mm512_castps_si512(_mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high)) }
 }
 
 /// Restores the order of bytes of elements that were packed within 128-bit lanes.
 #[inline(always)]
 unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if APART {
             _mm512_permutexvar_epi64(constant(&HALVES_APART), x)
@@ -169,7 +169,7 @@ unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
 /// Packs one byte of every lane, in order; `index` has the indices for two registers.
 #[inline(always)]
 unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
-    // SAFETY: as of the methods of `Simd`; the CPU has VBMI.
+    // SAFETY: as for the methods of `Simd`; the CPU has VBMI.
     unsafe {
         let index = constant(index);
         let low = _mm512_permutex2var_epi8(x[0], index, x[1]);
@@ -180,7 +180,7 @@ unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
 
 #[inline(always)]
 unsafe fn nan_mask(x: __m512i) -> __mmask16 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe { unordered(x, x) }
 }
 

@@ -25,7 +25,7 @@ avx512_fn! {
     ///
     /// As [`KernelFn`].
     unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
     }
 }

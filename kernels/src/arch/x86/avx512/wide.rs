@@ -158,7 +158,7 @@ trait Source {
 /// Loads 16 elements of 16 bits.
 #[inline(always)]
 unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m256i {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe {
         if PART { _mm256_maskz_loadu_epi16(mask(n, 0), p.cast()) } else { _mm256_loadu_si256(p.cast()) }
     }
@@ -167,7 +167,7 @@ unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m256i {
 /// Loads eight elements of 16 bits, from element `8 * k` on.
 #[inline(always)]
 unsafe fn load_8x16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m128i {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe {
         let p = p.wrapping_add(16 * k);
         if PART { _mm_maskz_loadu_epi16(mask(n, 8 * k) as u8, p.cast()) } else { _mm_loadu_si128(p.cast()) }
@@ -177,7 +177,7 @@ unsafe fn load_8x16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m12
 /// Loads eight elements of 32 bits, from element `8 * k` on.
 #[inline(always)]
 unsafe fn load_8x32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe {
         let p = p.wrapping_add(32 * k);
         if PART {
@@ -191,7 +191,7 @@ unsafe fn load_8x32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m25
 /// Eight bfloat16 as float32.
 #[inline(always)]
 unsafe fn widen_bf16(x: __m128i) -> __m256 {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(x))) }
 }
 

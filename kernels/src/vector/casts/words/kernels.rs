@@ -114,7 +114,7 @@ pub(crate) fn rounded_kernel<W: WordKernels>(from: DType, to: DType) -> Option<K
         }
         let through_float32 =
             if HALF { through_float32::<W, f16, FNUZ> } else { through_float32::<W, bf16, FNUZ> };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             W::run_rounded::<FNUZ>(src, dst, n, data, &data.float.words[HALF as usize], through_float32)
         }

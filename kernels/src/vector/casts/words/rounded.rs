@@ -82,7 +82,7 @@ pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
     let r = Rounder::new(data, w);
     let sign = data.float.code.sign;
     let mut i = 0;
-    // SAFETY: as the caller's: blocks and runs begin at an element and end at the last element or before.
+    // SAFETY: the caller's promise is the same: blocks and runs begin at an element and end at the last element or before.
     unsafe {
         let all = |byte: u8| m.splat(0x0101_0101 * byte as u32);
         while i < n {

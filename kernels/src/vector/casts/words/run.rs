@@ -189,7 +189,7 @@ fn signed<M: Lanes16, P: Pair>(m: M, codes: M::V, x: [M::V; 2]) -> M::V {
 /// As for the methods of [`Casts`].
 #[inline(always)]
 unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes: M::V, n: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match (P::SHAPE.packed, P::SHAPE.bits) {
             (true, 4) => m.store_packed::<4, PART>(dst, codes, n),

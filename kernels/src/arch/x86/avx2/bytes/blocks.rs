@@ -59,7 +59,7 @@ pub(super) const BLOCK: usize = 32;
 /// The CPU has the features of the kernel, and the block is readable.
 #[inline(always)]
 pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m256i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { if BITS == 8 { _mm256_loadu_si256(p.cast()) } else { spread::<BITS>(p) } }
 }
 
@@ -68,6 +68,6 @@ pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m256i {
 /// The CPU has the features of the kernel, and the block is writable; the codes have no bits above `BITS`.
 #[inline(always)]
 pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, codes: __m256i) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { if BITS == 8 { _mm256_storeu_si256(p.cast(), codes) } else { store_packed::<BITS>(p, codes) } }
 }

@@ -120,7 +120,7 @@ unsafe fn block<const FROM: u32, const TO: u32, F: Folds, R: Ruled, const PATCHE
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn splat(x: u8) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_set1_epi8(x as i8) }
 }
 
@@ -131,7 +131,7 @@ unsafe fn splat(x: u8) -> __m256i {
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn index<F: Folds>(table: &Folded, codes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match F::FOLD {
             Fold::Sign => _mm256_and_si256(codes, splat(0x7F)),
@@ -163,7 +163,7 @@ unsafe fn entries<F: Folds>(table: &Folded, mut index: __m256i) -> __m256i {
             Fold::Sign | Fold::Absolute | Fold::Halved => 8,
         }
     };
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let mut found = shuffled(&table.differences, 0, index);
         let mut part = 1;
@@ -184,7 +184,7 @@ unsafe fn entries<F: Folds>(table: &Folded, mut index: __m256i) -> __m256i {
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn ruled<R: Ruled>(table: &Folded, tops: __m256i, entries: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let (zero, mask) = (_mm256_setzero_si256(), splat(table.mask));
         match R::RULE {

@@ -19,7 +19,7 @@ pub(super) unsafe fn look_up<const E: usize, const P: usize>(
     index: __m256i,
 ) -> [__m256i; P] {
     const { assert!(matches!(E, 16 | 64 | 256)) };
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let mut found = [_mm256_setzero_si256(); P];
         match E {
@@ -51,7 +51,7 @@ unsafe fn parts<const E: usize, const P: usize>(
     index: __m256i,
     found: &mut [__m256i; P],
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         part(lut, first, index, found);
         let mut k = 1;
@@ -72,7 +72,7 @@ unsafe fn part<const E: usize, const P: usize>(
 ) {
     let mut p = 0;
     while p < P {
-        // SAFETY: the caller has the features and names a part of the table.
+        // SAFETY: the caller's CPU has the features and names a part of the table.
         found[p] = unsafe { _mm256_xor_si256(found[p], shuffled(&lut.planes[p], part, index)) };
         p += 1;
     }
@@ -86,7 +86,7 @@ unsafe fn part<const E: usize, const P: usize>(
 #[inline(always)]
 pub(super) unsafe fn shuffled(entries: &[u8], part: usize, index: __m256i) -> __m256i {
     debug_assert!(16 * part + 16 <= entries.len());
-    // SAFETY: the caller has the features; the table has the part.
+    // SAFETY: the caller's CPU has the features; the table has the part.
     unsafe {
         let entries = _mm_loadu_si128(entries.as_ptr().add(16 * part).cast());
         _mm256_shuffle_epi8(_mm256_broadcastsi128_si256(entries), index)

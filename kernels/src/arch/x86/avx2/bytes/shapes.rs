@@ -56,7 +56,7 @@ pub(super) struct I64<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>)
 /// Stores vector `i` of a block.
 #[inline(always)]
 pub(super) unsafe fn put(dst: *mut u8, i: usize, x: __m256i) {
-    // SAFETY: the caller has the features and grants the bytes; the store needs no alignment.
+    // SAFETY: the caller's CPU has the features and grants the bytes; the store needs no alignment.
     unsafe { _mm256_storeu_si256(dst.add(32 * i).cast(), x) }
 }
 
@@ -64,12 +64,12 @@ impl Shape for W16 {
     const SIZE: usize = 2;
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { eights(bytes) }
     }
     #[inline(always)]
     unsafe fn emit([a, b]: [__m256i; 2], dst: *mut u8, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             put(dst, 0, a);
             put(dst, 1, b);
@@ -80,7 +80,7 @@ impl Shape for W16 {
 /// The words as the upper halves of 32-bit lanes.
 #[inline(always)]
 pub(super) unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let zero = _mm256_setzero_si256();
         [
@@ -96,12 +96,12 @@ impl Shape for H16 {
     const SIZE: usize = 2;
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { fours(bytes) }
     }
     #[inline(always)]
     unsafe fn emit(words: [__m256i; 2], dst: *mut u8, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let [a, b, c, d] = dwords(words);
             put(dst, 0, halves(a, b));
@@ -112,7 +112,7 @@ impl Shape for H16 {
 
 #[inline(always)]
 unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         _mm256_set_m128i(to_f16::<Common>(_mm256_castsi256_ps(b)), to_f16::<Common>(_mm256_castsi256_ps(a)))
     }
@@ -123,12 +123,12 @@ impl<O: Overflows, const ROUNDED: bool> Shape for I16<O, ROUNDED> {
     // Packing undoes the order of unpacking.
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { eights(bytes) }
     }
     #[inline(always)]
     unsafe fn emit(words: [__m256i; 2], dst: *mut u8, data: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let [a, b, c, d] = dwords(words);
             put(dst, 0, packed::<O, ROUNDED>(a, b, data));
@@ -139,7 +139,7 @@ impl<O: Overflows, const ROUNDED: bool> Shape for I16<O, ROUNDED> {
 
 #[inline(always)]
 unsafe fn packed<O: Overflows, const ROUNDED: bool>(a: __m256i, b: __m256i, data: &Data) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match O::OVERFLOW {
             Overflow::Signed => {
@@ -167,13 +167,13 @@ macro_rules! through_dwords {
             const SIZE: usize = $size;
             #[inline(always)]
             unsafe fn order(bytes: __m256i) -> __m256i {
-                // SAFETY: the caller has the features.
+                // SAFETY: the caller's CPU has the features.
                 unsafe { $order(bytes) }
             }
             #[inline(always)]
             unsafe fn emit(words: [__m256i; 2], $dst: *mut u8, _data: &Data) {
                 $(let $data = _data;)?
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe {
                     let x = dwords(words);
                     { let ($i, $x) = (0, x[0]); $put }
@@ -226,7 +226,7 @@ through_dwords! {
 /// Stores vectors `2 * i` and `2 * i + 1` of 64-bit lanes, given their halves.
 #[inline(always)]
 unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         put(dst, 2 * i, _mm256_unpacklo_epi32(low, high));
         put(dst, 2 * i + 1, _mm256_unpackhi_epi32(low, high));
@@ -237,7 +237,7 @@ unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
 /// the tie; the added bit is too low to matter elsewhere.
 #[inline(always)]
 unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         if ROUNDED {
             let x = _mm256_or_si256(x, _mm256_set1_epi32(data.rounding.correction.sticky() as i32));
@@ -251,7 +251,7 @@ unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
 /// Integers of float32, with negative ones as 0; and the mask of infinities.
 #[inline(always)]
 unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __m256i) {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
         let infinite = _mm256_cmp_ps::<_CMP_EQ_OQ>(x, _mm256_set1_ps(f32::INFINITY));
@@ -262,7 +262,7 @@ unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __
 /// int32 of float32 that are not NaN. Out of range the instruction returns the lowest integer, whose inverted bits are the highest.
 #[inline(always)]
 unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let end = _mm256_set1_ps(2_147_483_648.0);
         let above = _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_castsi256_ps(x), end);
@@ -273,21 +273,21 @@ unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
 /// Exchanges lanes and chunks, for chunks of eight bytes.
 #[inline(always)]
 unsafe fn eights(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes) }
 }
 
 /// The same for chunks of four bytes.
 #[inline(always)]
 unsafe fn fours(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)) }
 }
 
 /// The same for chunks of two bytes.
 #[inline(always)]
 unsafe fn pairs(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
         eights(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(within)))
@@ -297,7 +297,7 @@ unsafe fn pairs(bytes: __m256i) -> __m256i {
 /// The same for single bytes.
 #[inline(always)]
 unsafe fn singles(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
         eights(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(within)))

@@ -59,7 +59,7 @@ impl Source for Window {
     type Data = Lut<64, 2>;
     #[inline(always)]
     unsafe fn words(data: &Lut<64, 2>, bytes: __m256i) -> [__m256i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let index = _mm256_subs_epu8(bytes, splat(Self::BASE as u8));
             let [low, high] = look_up(data, _mm256_min_epu8(index, splat(Self::SIZE as u8 - 1)));
@@ -96,7 +96,7 @@ impl<const E: usize> Source for Table<E> {
     type Data = Lut<E, 2>;
     #[inline(always)]
     unsafe fn words(data: &Lut<E, 2>, bytes: __m256i) -> [__m256i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let [low, high] = look_up(data, bytes);
             [_mm256_unpacklo_epi8(low, high), _mm256_unpackhi_epi8(low, high)]
@@ -108,7 +108,7 @@ impl Source for Signed {
     type Data = Magnitudes;
     #[inline(always)]
     unsafe fn words(data: &Magnitudes, bytes: __m256i) -> [__m256i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let magnitude = _mm256_and_si256(bytes, splat(0x1F));
             let upper = _mm256_subs_epi8(magnitude, splat(16));
@@ -126,7 +126,7 @@ impl Source for Truth {
     type Data = [u8; 2];
     #[inline(always)]
     unsafe fn words(one: &[u8; 2], bytes: __m256i) -> [__m256i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let zero = _mm256_cmpeq_epi8(bytes, _mm256_setzero_si256());
             let low = _mm256_andnot_si256(zero, splat(one[0]));
@@ -140,7 +140,7 @@ impl<B: Beyond, const MOVED: bool> Source for Shifted<B, MOVED> {
     type Data = Ends;
     #[inline(always)]
     unsafe fn words(ends: &Ends, bytes: __m256i) -> [__m256i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let highest = splat(0x7F);
             let index = if B::ENTRY == Entry::Fnuz {
@@ -171,7 +171,7 @@ impl<B: Beyond, const MOVED: bool> Source for Shifted<B, MOVED> {
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn shifted<B: Beyond, const MOVED: bool>(ends: &Ends, codes: __m256i, found: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let line = if MOVED {
             // Multiplies to shift right: the shift instructions compete with the shuffles.
@@ -193,7 +193,7 @@ impl<T: TopBit> Source for Linear<T> {
     type Data = Line;
     #[inline(always)]
     unsafe fn words(line: &Line, bytes: __m256i) -> [__m256i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let highest = splat(if T::TOP == Top::Magnitude { 0xFF } else { 0x7F });
             let magnitude = _mm256_and_si256(bytes, highest);
@@ -218,7 +218,7 @@ impl<T: TopBit> Source for Linear<T> {
 
 #[inline(always)]
 unsafe fn on_line(line: &Line, magnitude: __m256i, correction: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let product = _mm256_mullo_epi16(magnitude, _mm256_set1_epi16(line.multiplier as i16));
         let word = _mm256_add_epi16(product, _mm256_set1_epi16(line.addend as i16));
@@ -228,6 +228,6 @@ unsafe fn on_line(line: &Line, magnitude: __m256i, correction: __m256i) -> __m25
 
 #[inline(always)]
 unsafe fn splat(x: u8) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_set1_epi8(x as i8) }
 }

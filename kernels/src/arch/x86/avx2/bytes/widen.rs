@@ -73,7 +73,7 @@ pub(super) struct Powers<const BYTES: usize, O: Overflows>(PhantomData<O>);
 /// 1 for each byte that is not 0. The upper byte of each word is zero.
 #[inline(always)]
 unsafe fn first_bit(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         // A minimum with 1 in all bytes would become two instructions: a comparison and a mask.
         _mm256_min_epu8(bytes, _mm256_set1_epi16(0xFF01_u16 as i16))
@@ -83,7 +83,7 @@ unsafe fn first_bit(bytes: __m256i) -> __m256i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn words<E: Extend>(bytes: __m128i, one: i16) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed => _mm256_cvtepi8_epi16(bytes),
@@ -100,7 +100,7 @@ unsafe fn words<E: Extend>(bytes: __m128i, one: i16) -> __m256i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn dwords<E: Extend>(bytes: __m128i, one: i32) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed => _mm256_cvtepi8_epi32(bytes),
@@ -117,7 +117,7 @@ unsafe fn dwords<E: Extend>(bytes: __m128i, one: i32) -> __m256i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn qwords<E: Extend>(bytes: __m128i, one: i64) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed => _mm256_cvtepi8_epi64(bytes),
@@ -133,7 +133,7 @@ unsafe fn qwords<E: Extend>(bytes: __m128i, one: i64) -> __m256i {
 
 #[inline(always)]
 unsafe fn floats<E: Extend>(bytes: __m128i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = dwords::<E>(bytes, 1_f32.to_bits() as i32);
         if E::SOURCE == Extended::Truth { x } else { _mm256_castps_si256(_mm256_cvtepi32_ps(x)) }
@@ -144,7 +144,7 @@ unsafe fn floats<E: Extend>(bytes: __m128i) -> __m256i {
 #[inline(always)]
 unsafe fn doubles<E: Extend>(bytes: __m128i) -> __m256i {
     const LARGE: f64 = (3_u64 << 51) as f64;
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = qwords::<E>(bytes, 1_f64.to_bits() as i64);
         if E::SOURCE == Extended::Truth {
@@ -158,7 +158,7 @@ unsafe fn doubles<E: Extend>(bytes: __m128i) -> __m256i {
 /// The second half of a register.
 #[inline(always)]
 unsafe fn upper(bytes: __m128i) -> __m128i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm_unpackhi_epi64(bytes, bytes) }
 }
 
@@ -169,7 +169,7 @@ macro_rules! targets {
             const STEP: usize = $step;
             #[inline(always)]
             unsafe fn emit<E: Extend>($bytes: __m128i, $dst: *mut u8) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe { $emit }
             }
         }
@@ -224,7 +224,7 @@ targets! {
 /// bfloat16: the upper half of a float32.
 #[inline(always)]
 unsafe fn brains<E: Extend>(bytes: __m128i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let [even, odd] = if E::SOURCE == Extended::Signed {
             // bool multiplies by 1 or 0.
@@ -252,7 +252,7 @@ unsafe fn even_and_odd<const AT: usize>(bytes: __m128i) -> [__m256i; 2] {
         order
     }
     let orders = const { [order(AT, 0), order(AT, 1)] };
-    // SAFETY: the caller has the features; each order has the bytes of a register.
+    // SAFETY: the caller's CPU has the features; each order has the bytes of a register.
     unsafe {
         let both = _mm256_broadcastsi128_si256(bytes);
         let [even, odd] = &orders;
@@ -270,7 +270,7 @@ macro_rules! powers {
             const STEP: usize = $step;
             #[inline(always)]
             unsafe fn emit<E: Extend>(bytes: __m128i, dst: *mut u8) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe { put(dst, 0, $lanes::<O>(bytes)) }
             }
         }
@@ -293,7 +293,7 @@ const fn end<O: Overflows>(bits: u32) -> (i32, u64) {
 #[inline(always)]
 unsafe fn power_qwords<O: Overflows>(bytes: __m128i) -> __m256i {
     let (end, max) = const { end::<O>(64) };
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let field = _mm256_cvtepu8_epi64(bytes);
         let places = _mm256_sub_epi64(field, _mm256_set1_epi64x(127));
@@ -309,7 +309,7 @@ unsafe fn power_qwords<O: Overflows>(bytes: __m128i) -> __m256i {
 
 #[inline(always)]
 unsafe fn power_dwords<O: Overflows>(bytes: __m128i) -> __m256i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { power_of::<O>(bytes, 32) }
 }
 
@@ -317,7 +317,7 @@ unsafe fn power_dwords<O: Overflows>(bytes: __m128i) -> __m256i {
 #[inline(always)]
 unsafe fn power_of<O: Overflows>(bytes: __m128i, bits: u32) -> __m256i {
     let (end, max) = end::<O>(bits);
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let field = _mm256_cvtepu8_epi32(bytes);
         let places = _mm256_sub_epi32(field, _mm256_set1_epi32(127));
@@ -333,7 +333,7 @@ unsafe fn power_of<O: Overflows>(bytes: __m128i, bits: u32) -> __m256i {
 
 #[inline(always)]
 unsafe fn power_words<O: Overflows>(bytes: __m128i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let low = _mm256_set1_epi32(0xFFFF);
         let a = _mm256_and_si256(power_of::<O>(bytes, 16), low);

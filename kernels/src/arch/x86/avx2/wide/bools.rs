@@ -56,14 +56,14 @@ unsafe fn unit([a, b]: [__m256i; 2], dst: *mut u8) {
 /// Packs all ones or all zeros of 64 bits to 16 bits.
 #[inline(always)]
 unsafe fn pack([a, b, c, d]: [__m256i; 4]) -> __m256i {
-    // SAFETY: as of `Bits::zeros`.
+    // SAFETY: as for `Bits::zeros`.
     unsafe { _mm256_packs_epi32(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)) }
 }
 
 /// Bool from words that are all ones for zero, in the order of the elements.
 #[inline(always)]
 unsafe fn truth(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of `Bits::zeros`.
+    // SAFETY: as for `Bits::zeros`.
     unsafe { _mm256_add_epi8(pairs_in_order(_mm256_packs_epi16(a, b)), _mm256_set1_epi8(1)) }
 }
 
@@ -82,7 +82,7 @@ pub(super) trait Bits {
 /// All ones in the lanes that have none of the bits `bits`.
 #[inline(always)]
 unsafe fn none(x: __m256i, bits: i64) -> __m256i {
-    // SAFETY: as of `Bits::zeros`.
+    // SAFETY: as for `Bits::zeros`.
     unsafe { _mm256_cmpeq_epi64(_mm256_and_si256(x, _mm256_set1_epi64x(bits)), _mm256_setzero_si256()) }
 }
 

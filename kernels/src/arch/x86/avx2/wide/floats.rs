@@ -57,7 +57,7 @@ unsafe fn aside<R: RoundingMode>(x: __m256, data: &Data) -> __m256 {
     if R::MODE == Mode::Common {
         return x;
     }
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let half = _mm256_set1_ps(f32::from_bits(data.rounding.half));
         env::_mm256_add_ps(x, _mm256_or_ps(half, _mm256_and_ps(x, _mm256_set1_ps(-0.0))))
@@ -70,7 +70,7 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m256d, data: &Data) -> __m256d {
     if R::MODE == Mode::Common {
         return x;
     }
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let half = _mm256_set1_pd(f32::from_bits(data.rounding.half).into());
         env::_mm256_add_pd(x, _mm256_or_pd(half, _mm256_and_pd(x, _mm256_set1_pd(-0.0))))
@@ -80,7 +80,7 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m256d, data: &Data) -> __m256d {
 /// Removes the fraction.
 #[inline(always)]
 unsafe fn whole<R: RoundingMode>(x: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Common {
             _mm256_round_pd::<TRUNCATE>(x)
@@ -93,14 +93,14 @@ unsafe fn whole<R: RoundingMode>(x: __m256d) -> __m256d {
 /// Replaces NaN by zero.
 #[inline(always)]
 unsafe fn number(x: __m256) -> __m256 {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_ORD_Q>(x, x)) }
 }
 
 /// Replaces NaN by zero.
 #[inline(always)]
 unsafe fn number_pd(x: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_ORD_Q>(x, x)) }
 }
 
@@ -108,7 +108,7 @@ unsafe fn number_pd(x: __m256d) -> __m256d {
 #[inline(always)]
 unsafe fn modulo(x: __m256) -> __m256 {
     const M: f32 = (1_u64 << 32) as f32;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let multiple = _mm256_round_ps::<NEAREST>(_mm256_mul_ps(x, _mm256_set1_ps(1.0 / M)));
         _mm256_fnmadd_ps(multiple, _mm256_set1_ps(M), x)
@@ -118,7 +118,7 @@ unsafe fn modulo(x: __m256) -> __m256 {
 /// Reduces a number without a fraction modulo 2^32. Infinity becomes NaN.
 #[inline(always)]
 unsafe fn modulo_pd(x: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let multiple = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(x, _mm256_set1_pd(1.0 / TWO_32)));
         _mm256_fnmadd_pd(multiple, _mm256_set1_pd(TWO_32), x)
@@ -127,7 +127,7 @@ unsafe fn modulo_pd(x: __m256d) -> __m256d {
 
 #[inline(always)]
 unsafe fn join(low: __m128i, high: __m128i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_set_m128i(high, low) }
 }
 
@@ -138,7 +138,7 @@ impl<R: RoundingMode> F32<R> {
         self,
         data: &Data,
     ) -> __m256i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let x = aside::<R>(self.0, data);
             let max = _mm256_set1_ps(65535.0);
@@ -242,21 +242,21 @@ impl<R: RoundingMode> Lanes for F32<R> {
 /// The low 32 bits of the truncated or rounded value; the bits of -2^31 if the value is infinite or NaN.
 #[inline(always)]
 unsafe fn f64_low<R: RoundingMode>(x: __m256d) -> __m128i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_cvttpd_epi32(modulo_pd(whole::<R>(x))) }
 }
 
 /// The low 32 bits of the truncated or rounded value.
 #[inline(always)]
 unsafe fn f64_to_low<R: RoundingMode>(x: __m256d) -> __m128i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_cvttpd_epi32(number_pd(modulo_pd(whole::<R>(x)))) }
 }
 
 /// Clamps to int32; NaN becomes 0.
 #[inline(always)]
 unsafe fn f64_to_int32<R: RoundingMode>(x: __m256d) -> __m128i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let x = _mm256_min_pd(number_pd(x), _mm256_set1_pd(i32::MAX as f64));
         convert!(_mm256_cvttpd_epi32 env::_mm256_cvtpd_epi32(x))
@@ -266,7 +266,7 @@ unsafe fn f64_to_int32<R: RoundingMode>(x: __m256d) -> __m128i {
 /// Clamps to uint32, in the low halves of lanes; NaN becomes 0.
 #[inline(always)]
 unsafe fn f64_to_uint32<R: RoundingMode>(x: __m256d) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let x = _mm256_max_pd(x, _mm256_setzero_pd());
         let x = whole::<R>(_mm256_min_pd(x, _mm256_set1_pd(u32::MAX as f64)));
@@ -277,7 +277,7 @@ unsafe fn f64_to_uint32<R: RoundingMode>(x: __m256d) -> __m256i {
 /// Converts any float64 to int64 or uint64.
 #[inline(always)]
 unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_pd(MAGIC);
         let x = if SATURATE {
@@ -310,7 +310,7 @@ const SHORT: f64 = (1_u64 << 51) as f64;
 /// Converts float64 of less than 2^51 in magnitude.
 #[inline(always)]
 unsafe fn f64_to_short<R: RoundingMode, const CLAMP: bool>(x: __m256d) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_pd(MAGIC);
         let x = if CLAMP { _mm256_max_pd(x, _mm256_setzero_pd()) } else { x };
@@ -323,7 +323,7 @@ unsafe fn f64_to_short<R: RoundingMode, const CLAMP: bool>(x: __m256d) -> __m256
 /// infinities are left out: they are equal to their own doubles.
 #[inline(always)]
 unsafe fn past_tie(x: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let others = _mm256_cmp_pd::<_CMP_NEQ_OQ>(_mm256_add_pd(x, x), x);
         _mm256_or_pd(x, _mm256_and_pd(others, _mm256_set1_pd(f64::from_bits(1))))
@@ -334,7 +334,7 @@ impl<R: RoundingMode> F64<R> {
     /// See [`aside_pd`].
     #[inline(always)]
     unsafe fn aside(self, data: &Data) -> Self {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe { Self([aside_pd::<R>(self.0[0], data), aside_pd::<R>(self.0[1], data)], PhantomData) }
     }
 
@@ -342,7 +342,7 @@ impl<R: RoundingMode> F64<R> {
     #[inline(always)]
     unsafe fn short<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
         let [a, b] = self.0;
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             if SATURATE && !SIGNED {
                 [f64_to_short::<R, true>(a), f64_to_short::<R, true>(b)]
@@ -356,14 +356,14 @@ impl<R: RoundingMode> F64<R> {
     #[inline(always)]
     unsafe fn long<const SATURATE: bool, const SIGNED: bool>(self) -> [__m256i; 2] {
         let [a, b] = self.0;
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe { [f64_to_int64::<R, SATURATE, SIGNED>(a), f64_to_int64::<R, SATURATE, SIGNED>(b)] }
     }
 
     /// Int32 whose low 16 bits are the result, or that saturates to 16 bits.
     #[inline(always)]
     unsafe fn narrow<const SATURATE: bool>(self, data: &Data) -> __m256i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let [a, b] = [aside_pd::<R>(self.0[0], data), aside_pd::<R>(self.0[1], data)];
             if SATURATE {

@@ -42,7 +42,7 @@ pub(super) struct U64<R: RoundingMode>(pub [__m256i; 2], pub PhantomData<R>);
 /// A value that was rounded toward zero, corrected by the amount `lost`.
 #[inline(always)]
 unsafe fn corrected<R: RoundingMode>(value: __m256, lost: __m256) -> __m256 {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Away {
             return env::_mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
@@ -55,7 +55,7 @@ unsafe fn corrected<R: RoundingMode>(value: __m256, lost: __m256) -> __m256 {
 /// A value that was rounded toward zero, corrected by the amount `lost`.
 #[inline(always)]
 unsafe fn corrected_pd<R: RoundingMode>(value: __m256d, lost: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Away {
             return env::_mm256_fmadd_pd(lost, _mm256_set1_pd(2.0), value);
@@ -97,7 +97,7 @@ impl<R: RoundingMode> U32<R> {
     /// At most `highest` if saturating: then packing clamps nothing, and the sign of the target does not matter.
     #[inline(always)]
     unsafe fn limited<const SATURATE: bool>(self, highest: __m256i) -> __m256i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe { if SATURATE { _mm256_min_epu32(self.0, highest) } else { self.0 } }
     }
 }
@@ -145,7 +145,7 @@ impl<R: RoundingMode> Lanes for U32<R> {
 /// The low halves and the high halves of the elements of two registers. The caller still has to apply [`in_order`].
 #[inline(always)]
 unsafe fn split(x: [__m256i; 2]) -> (__m256i, __m256i) {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let (a, b) = (_mm256_castsi256_ps(x[0]), _mm256_castsi256_ps(x[1]));
         (
@@ -158,7 +158,7 @@ unsafe fn split(x: [__m256i; 2]) -> (__m256i, __m256i) {
 /// The low half, or all ones if the high half is not zero.
 #[inline(always)]
 unsafe fn limit_u32(low: __m256i, high: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let short = _mm256_cmpeq_epi32(high, _mm256_setzero_si256());
         _mm256_or_si256(low, _mm256_xor_si256(short, _mm256_set1_epi32(-1)))
@@ -168,7 +168,7 @@ unsafe fn limit_u32(low: __m256i, high: __m256i) -> __m256i {
 /// Restores the sign of the converted integer: a difference that is zero may have another sign.
 #[inline(always)]
 unsafe fn signed_as<const SIGNED: bool>(value: __m256d, x: __m256i) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let others = _mm256_set1_epi64x(i64::MAX);
         let keep = if SIGNED { _mm256_or_si256(x, others) } else { others };
@@ -185,7 +185,7 @@ unsafe fn to_f64<R: RoundingMode, const SIGNED: bool>(x: __m256i) -> __m256d {
     } else {
         (0x4530_0000_0000_0000, 0x4530_0000_0010_0000)
     };
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(exponent));
         let high = _mm256_castsi256_pd(high);
@@ -210,7 +210,7 @@ unsafe fn to_f64<R: RoundingMode, const SIGNED: bool>(x: __m256i) -> __m256d {
 /// Gathers the lowest 11 bits into the bit above them if there are more than 53.
 #[inline(always)]
 unsafe fn gather<const SIGNED: bool>(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let zero = _mm256_setzero_si256();
         let magnitude = if SIGNED { _mm256_xor_si256(x, _mm256_cmpgt_epi64(zero, x)) } else { x };
@@ -226,7 +226,7 @@ unsafe fn gather<const SIGNED: bool>(x: __m256i) -> __m256i {
 /// Adds half of the last place of float32 to float64, so that rounding toward zero to float32 rounds ties away from zero.
 #[inline(always)]
 unsafe fn past_half(x: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let power = _mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(-1 << 52)));
         env::_mm256_fmadd_pd(power, _mm256_set1_pd(1.0 / (1 << 24) as f64), x)
@@ -237,7 +237,7 @@ unsafe fn past_half(x: __m256d) -> __m256d {
 #[inline(always)]
 unsafe fn to_f32<R: RoundingMode, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
     const EXPONENT: i64 = 0xFFF << 52;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_epi64x(0x4338 << 48);
         let sums = [_mm256_add_epi64(a, magic), _mm256_add_epi64(b, magic)];
@@ -283,7 +283,7 @@ macro_rules! int64 {
                 b: Self,
                 low: __m256i,
             ) -> __m256i {
-                // SAFETY: as of the methods of `Lanes`.
+                // SAFETY: as for the methods of `Lanes`.
                 unsafe {
                     let pair = |[$a, $b]: [__m256i; 2]| {
                         if SATURATE {

@@ -34,14 +34,14 @@ pub(super) trait Target {
 
 #[inline(always)]
 pub(super) unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
-    // SAFETY: as of `Target::unit`.
+    // SAFETY: as for `Target::unit`.
     unsafe { _mm256_storeu_si256(p.add(32 * k).cast(), x) }
 }
 
 /// The low bits of two units of 32-bit lanes, or the saturated values, as 16 bits.
 #[inline(always)]
 pub(super) unsafe fn pack_16<const SATURATE: bool, const SIGNED: bool>(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let low = _mm256_set1_epi32(0xFFFF);
         in_order(match (SATURATE, SIGNED) {
@@ -58,7 +58,7 @@ pub(super) unsafe fn pack_8<const SATURATE: bool, const SIGNED: bool, const NARR
     x: [__m256i; 4],
     data: &Data,
 ) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let low = _mm256_set1_epi32(data.int.ones().into());
         let [a, b, c, d] = x;
@@ -81,7 +81,7 @@ pub(super) unsafe fn pack_words<const SATURATE: bool, const SIGNED: bool, const 
     b: __m256i,
     data: &Data,
 ) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let highest = _mm256_set1_epi8(data.int.highest as i8);
         let bytes = if SATURATE && SIGNED { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };

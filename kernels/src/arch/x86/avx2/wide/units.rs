@@ -125,7 +125,7 @@ pub(super) fn never<L, T>() -> T {
 /// Loads register `k` of the registers that hold `n` elements of `SIZE` bytes, a multiple of 4.
 #[inline(always)]
 pub(super) unsafe fn load<const SIZE: usize, const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
-    // SAFETY: as of `Source::load`; the masks are 8 of the 16 lanes. A part may end before the register.
+    // SAFETY: as for `Source::load`; the masks are 8 of the 16 lanes. A part may end before the register.
     unsafe {
         let p = p.wrapping_add(32 * k);
         if PART {
@@ -144,14 +144,14 @@ pub(super) unsafe fn load_pd<const SIZE: usize, const PART: bool>(
     n: usize,
     k: usize,
 ) -> __m256d {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe { _mm256_castsi256_pd(load::<SIZE, PART>(p, n, k)) }
 }
 
 /// Loads a unit of elements of 16 bits.
 #[inline(always)]
 pub(super) unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128i {
-    // SAFETY: as of `Source::load`; there are no masks for 16 bits, but the parts are all among the `n < 8` elements.
+    // SAFETY: as for `Source::load`; there are no masks for 16 bits, but the parts are all among the `n < 8` elements.
     unsafe {
         if !PART {
             return _mm_loadu_si128(p.cast());
@@ -173,7 +173,7 @@ pub(super) unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128
 /// The even lanes of 32 bits of two registers.
 #[inline(always)]
 pub(super) unsafe fn even_32(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let even = _mm256_shuffle_ps::<0b10_00_10_00>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
         in_order(_mm256_castps_si256(even))
@@ -183,7 +183,7 @@ pub(super) unsafe fn even_32(a: __m256i, b: __m256i) -> __m256i {
 /// Restores the order of elements that were packed in each half of a register, 64 bits from each of two registers.
 #[inline(always)]
 pub(super) unsafe fn in_order(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(x) }
 }
 
@@ -191,7 +191,7 @@ pub(super) unsafe fn in_order(x: __m256i) -> __m256i {
 /// half of the register.
 #[inline(always)]
 pub(super) unsafe fn pairs_in_order(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
         _mm256_shuffle_epi8(in_order(x), _mm256_broadcastsi128_si256(order))
@@ -201,6 +201,6 @@ pub(super) unsafe fn pairs_in_order(x: __m256i) -> __m256i {
 /// The even lanes of 64 bits of two registers.
 #[inline(always)]
 pub(super) unsafe fn even_64(a: __m256d, b: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_unpacklo_pd(a, b)) }
 }

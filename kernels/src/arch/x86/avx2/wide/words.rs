@@ -68,7 +68,7 @@ unsafe fn bytes<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: boo
     b: __m256i,
     data: &Data,
 ) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if SATURATE && FROM_SIGNED {
             return pack_words::<true, SIGNED, NARROW>(a, b, data);

@@ -32,12 +32,12 @@ impl Load for Bytes {
     const BITS: u32 = 8;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> __m512i {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { _mm512_loadu_si512(p.cast()) }
     }
     #[inline(always)]
     unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { W::order(x) }
     }
 }
@@ -71,12 +71,12 @@ impl<const BITS: u32> Load for Packed<BITS> {
     const BITS: u32 = BITS;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> __m512i {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { packed::load::<BITS>(p) }
     }
     #[inline(always)]
     unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
-        // SAFETY: the caller has the features; the constants are vectors.
+        // SAFETY: the caller's CPU has the features; the constants are vectors.
         unsafe {
             // An element of 6 bits needs the other bytes of its dword, so the dword has to stay together.
             let movable = BITS < 6 || W::CHUNK >= 4;

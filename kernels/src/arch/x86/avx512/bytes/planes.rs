@@ -61,7 +61,7 @@ macro_rules! sources {
             }
             #[inline(always)]
             unsafe fn of(&self, $bytes: __m512i) -> [__m512i; P] {
-                // SAFETY: the caller has the features.
+                // SAFETY: the caller's CPU has the features.
                 unsafe {
                     let index = $index;
                     let found = each!(p: self.tables[p].get(index));
@@ -98,7 +98,7 @@ unsafe fn with_sign<const P: usize>(
     bytes: __m512i,
 ) -> [__m512i; P] {
     const OR_AND: i32 = 0xF8;
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let sign = _mm512_set1_epi8(0x80_u8 as i8);
         found[P - 1] = _mm512_ternarylogic_epi32::<OR_AND>(found[P - 1], bytes, sign);
@@ -112,7 +112,7 @@ unsafe fn with_sign_and_patch<const P: usize>(
     patch: [__m512i; P],
     bytes: __m512i,
 ) -> [__m512i; P] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let found = with_sign(found, patch, bytes);
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
@@ -127,7 +127,7 @@ unsafe fn with_sign_and_high_patch<const P: usize>(
     patch: [__m512i; P],
     bytes: __m512i,
 ) -> [__m512i; P] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let mut found = with_sign(found, patch, bytes);
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
@@ -149,7 +149,7 @@ impl Planes<0, 2> for Exponent {
     }
     #[inline(always)]
     unsafe fn of(&self, bytes: __m512i) -> [__m512i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let byte = |x: u8| _mm512_set1_epi8(x as i8);
             let high = _mm512_and_si512(_mm512_srli_epi16::<1>(bytes), byte(0x7F));

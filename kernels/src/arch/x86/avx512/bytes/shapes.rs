@@ -37,12 +37,12 @@ pub(super) struct Part(pub *mut u8, pub usize);
 impl Sink for Whole {
     #[inline(always)]
     unsafe fn put(self, i: usize, x: __m512i) {
-        // SAFETY: as the caller's; the store needs no alignment.
+        // SAFETY: the caller's promise is the same; the store needs no alignment.
         unsafe { _mm512_storeu_si512(self.0.add(64 * i).cast(), x) }
     }
     #[inline(always)]
     unsafe fn put_packed<const BITS: u32>(self, x: __m512i) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { packed::store::<BITS>(self.0, x) }
     }
 }
@@ -52,13 +52,13 @@ impl Sink for Part {
     unsafe fn put(self, i: usize, x: __m512i) {
         let Self(start, bytes) = self;
         if let Some(left @ 1..) = bytes.checked_sub(64 * i) {
-            // SAFETY: the mask leaves out the bytes after the end; else as the caller's.
+            // SAFETY: the mask leaves out the bytes after the end; otherwise the caller's promise is the same.
             unsafe { _mm512_mask_storeu_epi8(start.add(64 * i).cast(), first(left), x) }
         }
     }
     #[inline(always)]
     unsafe fn put_packed<const BITS: u32>(self, x: __m512i) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { self.put(0, x) }
     }
 }
@@ -124,7 +124,7 @@ impl Shape<1> for W8 {
     }
     #[inline(always)]
     unsafe fn emit([codes]: [__m512i; 1], sink: impl Sink) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { sink.put(0, codes) }
     }
 }
@@ -139,12 +139,12 @@ impl<const ELEMENT_BITS: u32> Shape<1> for WPacked<ELEMENT_BITS> {
     /// The last byte has zeros after the last element.
     #[inline(always)]
     unsafe fn only([codes]: [__m512i; 1], n: usize) -> [__m512i; 1] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         [unsafe { _mm512_maskz_mov_epi8(first(n), codes) }]
     }
     #[inline(always)]
     unsafe fn emit([codes]: [__m512i; 1], sink: impl Sink) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { sink.put_packed::<ELEMENT_BITS>(packed::join::<ELEMENT_BITS>(codes)) }
     }
 }
@@ -154,12 +154,12 @@ impl Shape<2> for W16 {
     const CHUNK: usize = 8;
     #[inline(always)]
     unsafe fn order(bytes: __m512i) -> __m512i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), bytes) }
     }
     #[inline(always)]
     unsafe fn emit(planes: [__m512i; 2], sink: impl Sink) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let [a, b] = words(planes);
             sink.put(0, a);
@@ -175,12 +175,12 @@ macro_rules! through_dwords {
             const CHUNK: usize = $chunk;
             #[inline(always)]
             unsafe fn order(bytes: __m512i) -> __m512i {
-                // SAFETY: the caller has the features.
+                // SAFETY: the caller's CPU has the features.
                 unsafe { $order(bytes) }
             }
             #[inline(always)]
             unsafe fn emit(planes: [__m512i; 2], $sink: impl Sink) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe {
                     let x = upper_halves(planes);
                     { let ($i, $x) = (0, x[0]); $put }
@@ -245,7 +245,7 @@ through_dwords! {
 
 #[inline(always)]
 unsafe fn halves(x: __m512i) -> [__m256; 2] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let high = _mm512_extracti64x4_epi64::<1>(x);
         [_mm256_castsi256_ps(_mm512_castsi512_si256(x)), _mm256_castsi256_ps(high)]
@@ -254,7 +254,7 @@ unsafe fn halves(x: __m512i) -> [__m256; 2] {
 
 #[inline(always)]
 unsafe fn saturated(x: __m256) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let above = _mm256_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm256_set1_ps(9_223_372_036_854_775_808.0));
         _mm512_mask_mov_epi64(_mm512_cvttps_epi64(x), above, _mm512_set1_epi64(i64::MAX))
@@ -263,7 +263,7 @@ unsafe fn saturated(x: __m256) -> __m512i {
 
 #[inline(always)]
 unsafe fn words([low, high]: [__m512i; 2]) -> [__m512i; 2] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { [_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)] }
 }
 
@@ -274,7 +274,7 @@ unsafe fn words([low, high]: [__m512i; 2]) -> [__m512i; 2] {
 /// The CPU has the features of the kernel.
 #[inline(always)]
 pub(super) unsafe fn upper_halves(planes: [__m512i; 2]) -> [__m512i; 4] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let ([a, b], zero) = (words(planes), _mm512_setzero_si512());
         [
@@ -289,7 +289,7 @@ pub(super) unsafe fn upper_halves(planes: [__m512i; 2]) -> [__m512i; 4] {
 /// Exchanges lanes and chunks, for chunks of four bytes.
 #[inline(always)]
 unsafe fn fours(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         _mm512_permutexvar_epi32(order, bytes)
@@ -299,7 +299,7 @@ unsafe fn fours(bytes: __m512i) -> __m512i {
 /// The same for chunks of two bytes: lane `l` gets pair `l` of every eight bytes.
 #[inline(always)]
 unsafe fn pairs(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let order = _mm512_set_epi16(
             31, 27, 23, 19, 15, 11, 7, 3, 30, 26, 22, 18, 14, 10, 6, 2, 29, 25, 21, 17, 13, 9, 5, 1, 28, 24,
@@ -312,7 +312,7 @@ unsafe fn pairs(bytes: __m512i) -> __m512i {
 /// The same for single bytes: lane `l` gets byte `l` of every four.
 #[inline(always)]
 unsafe fn singles(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         fours(_mm512_shuffle_epi8(bytes, _mm512_broadcast_i32x4(within)))

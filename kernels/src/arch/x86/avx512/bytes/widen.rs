@@ -64,7 +64,7 @@ pub(super) struct C128;
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn words<E: Extend>(bytes: __m256i, one: i16) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed | Extended::Signed4 => _mm512_cvtepi8_epi16(bytes),
@@ -80,7 +80,7 @@ unsafe fn words<E: Extend>(bytes: __m256i, one: i16) -> __m512i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn dwords<E: Extend>(bytes: __m256i, one: i32) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
         match E::SOURCE {
@@ -97,7 +97,7 @@ unsafe fn dwords<E: Extend>(bytes: __m256i, one: i32) -> __m512i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn qwords<E: Extend>(bytes: __m256i, one: i64) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
         match E::SOURCE {
@@ -113,7 +113,7 @@ unsafe fn qwords<E: Extend>(bytes: __m256i, one: i64) -> __m512i {
 
 #[inline(always)]
 unsafe fn floats<E: Extend>(bytes: __m256i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = dwords::<E>(bytes, 1_f32.to_bits() as i32);
         if E::SOURCE == Extended::Truth { x } else { _mm512_castps_si512(_mm512_cvtepi32_ps(x)) }
@@ -124,7 +124,7 @@ unsafe fn floats<E: Extend>(bytes: __m256i) -> __m512i {
 #[inline(always)]
 unsafe fn doubles<E: Extend>(bytes: __m256i) -> __m512i {
     const LARGE: f64 = (3_u64 << 51) as f64;
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = qwords::<E>(bytes, 1_f64.to_bits() as i64);
         if E::SOURCE == Extended::Truth {
@@ -142,7 +142,7 @@ macro_rules! targets {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn emit<E: Extend>($bytes: __m256i, $sink: impl shapes::Sink) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe { $emit }
             }
         }
@@ -177,7 +177,7 @@ targets! {
 /// Clears or extends the upper bits, so that bytes hold the values of their elements.
 #[inline(always)]
 unsafe fn limited<E: Extend>(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Clamped => _mm256_max_epi8(bytes, _mm256_setzero_si256()),

@@ -96,7 +96,7 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         if !BF16 {
             return bf16::<Self, Common>(self, x, data);
         }
-        // SAFETY: the token proves the instructions, also those of the optional feature.
+        // SAFETY: the token proves the instructions, including the optional feature's.
         unsafe {
             // The instruction takes subnormals for zeros, and keeps the payload of NaN.
             const SUBNORMAL_OR_NAN: i32 = 0x01 | 0x20 | 0x80;

@@ -65,7 +65,7 @@ pub(super) trait Lanes: Copy {
     /// Stores float32: all, or if `PART`, the first `n`.
     #[inline(always)]
     unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n) }
     }
 }
@@ -86,7 +86,7 @@ pub(super) struct F64<R: RoundingMode>(pub [__m512d; 2], pub PhantomData<R>);
 
 #[inline(always)]
 pub(super) unsafe fn join(low: __m256i, high: __m256i) -> __m512i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
 }
 
@@ -97,7 +97,7 @@ pub(super) const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 #[inline(always)]
 unsafe fn modulo_f32(x: __m512) -> __m512 {
     const M: f32 = (1_u64 << 32) as f32;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let multiple = _mm512_roundscale_ps::<NEAREST>(_mm512_mul_ps(x, _mm512_set1_ps(1.0 / M)));
         _mm512_fnmadd_ps(multiple, _mm512_set1_ps(M), x)
@@ -108,7 +108,7 @@ unsafe fn modulo_f32(x: __m512) -> __m512 {
 #[inline(always)]
 unsafe fn modulo_f64(x: __m512d) -> __m512d {
     const M: f64 = (1_u128 << 64) as f64;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let multiple = _mm512_roundscale_pd::<NEAREST>(_mm512_mul_pd(x, _mm512_set1_pd(1.0 / M)));
         _mm512_fnmadd_pd(multiple, _mm512_set1_pd(M), x)
@@ -128,7 +128,7 @@ pub(super) unsafe fn aside_ps<R: RoundingMode>(x: __m512, data: &Data) -> __m512
     if R::MODE == Mode::Common {
         return x;
     }
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let half = _mm512_set1_ps(f32::from_bits(data.rounding.half));
         env::_mm512_add_ps(x, _mm512_or_ps(half, _mm512_and_ps(x, _mm512_set1_ps(-0.0))))
@@ -141,7 +141,7 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m512d, data: &Data) -> __m512d {
     if R::MODE == Mode::Common {
         return x;
     }
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let half = _mm512_set1_pd(f32::from_bits(data.rounding.half).into());
         env::_mm512_add_pd(x, _mm512_or_pd(half, _mm512_and_pd(x, _mm512_set1_pd(-0.0))))
@@ -152,7 +152,7 @@ impl<R: RoundingMode> F32<R> {
     /// Truncates or rounds, and clamps to int32 below `max`, or to uint32 without `max`; NaN becomes 0.
     #[inline(always)]
     pub(super) unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let x = aside_ps::<R>(self.0, data);
             if SIGNED {
@@ -168,7 +168,7 @@ impl<R: RoundingMode> F32<R> {
     /// Truncates or rounds; the lowest integer if the value is out of range.
     #[inline(always)]
     unsafe fn low(x: __m512) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe { convert!(_mm512_cvttps_epi32 env::_mm512_cvtps_epi32(x)) }
     }
 }
@@ -252,7 +252,7 @@ unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
 ) -> __m512i {
     const ABOVE: f32 = (1_u64 << 63) as f32;
     const M: f32 = (1_u128 << 64) as f32;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let mut x = x;
         if R::MODE != Mode::Common {
@@ -280,7 +280,7 @@ unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
 /// Truncates or rounds, and clamps to int32 or uint32; NaN becomes 0.
 #[inline(always)]
 unsafe fn clamp_f64<R: RoundingMode, const SIGNED: bool>(x: __m512d, data: &Data) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let x = aside_pd::<R>(x, data);
         if SIGNED {
@@ -300,7 +300,7 @@ unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
     data: &Data,
 ) -> __m512i {
     const ABOVE: f64 = (1_u64 << 63) as f64;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let x = aside_pd::<R>(x, data);
         if SATURATE && !SIGNED {
@@ -323,7 +323,7 @@ unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
 #[inline(always)]
 unsafe fn f64_to_f32<R: RoundingMode>(x: __m512d) -> __m256 {
     const ZERO_OR_INFINITE: i32 = 0x1E;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Away {
             let others = !_mm512_fpclass_pd_mask::<ZERO_OR_INFINITE>(x);
@@ -349,7 +349,7 @@ impl<R: RoundingMode> F64<R> {
     /// Truncates or rounds, and clamps to int32 or uint32; NaN becomes 0.
     #[inline(always)]
     unsafe fn clamped<const SIGNED: bool>(self, data: &Data) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let [a, b] = self.0;
             join(clamp_f64::<R, SIGNED>(a, data), clamp_f64::<R, SIGNED>(b, data))
@@ -358,7 +358,7 @@ impl<R: RoundingMode> F64<R> {
     /// The low 32 bits, truncated or rounded.
     #[inline(always)]
     unsafe fn low(self, data: &Data) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let [a, b] =
                 [modulo_f64(aside_pd::<R>(self.0[0], data)), modulo_f64(aside_pd::<R>(self.0[1], data))];

@@ -44,7 +44,7 @@ avx512_fn! {
 /// Clamps bytes to codes.
 #[inline(always)]
 unsafe fn codes<S: Narrow, const SIGNED: bool>(x: __m256i, data: &Data) -> __m256i {
-    // SAFETY: as of `Narrow::bytes`.
+    // SAFETY: as for `Narrow::bytes`.
     unsafe {
         let highest = _mm256_set1_epi8(data.int.highest as i8);
         if S::SIGNED && SIGNED {
@@ -71,7 +71,7 @@ pub(super) trait Narrow {
 
 #[inline(always)]
 unsafe fn load_words<const PART: bool>(p: *const u8, n: usize) -> __m512i {
-    // SAFETY: as of `Narrow::bytes`.
+    // SAFETY: as for `Narrow::bytes`.
     unsafe {
         if PART { _mm512_maskz_loadu_epi16((1 << n) - 1, p.cast()) } else { _mm512_loadu_si512(p.cast()) }
     }

@@ -27,7 +27,7 @@ pub(super) trait Target {
 /// Stores register `k` of the registers that hold `n` elements of 64 bits.
 #[inline(always)]
 unsafe fn store_64<const PART: bool>(p: *mut u8, x: __m512i, n: usize, k: usize) {
-    // SAFETY: as of `Target::store`.
+    // SAFETY: as for `Target::store`.
     unsafe {
         let p = p.wrapping_add(64 * k).cast();
         if PART {
@@ -54,7 +54,7 @@ pub(super) struct Real<T>(PhantomData<T>);
 /// Makes codes from bytes that were wrapped or saturated to 8 bits.
 #[inline(always)]
 unsafe fn codes<const SATURATE: bool, const SIGNED: bool>(x: __m128i, data: &Data) -> __m128i {
-    // SAFETY: as of `Target::store`.
+    // SAFETY: as for `Target::store`.
     unsafe {
         let (lowest, highest) = (_mm_set1_epi8(data.int.lowest()), _mm_set1_epi8(data.int.highest as i8));
         let ones = _mm_set1_epi8(data.int.ones() as i8);
