@@ -70,7 +70,7 @@ macro_rules! for_each_field {
 }
 pub(super) use for_each_field;
 
-/// Makes [`Backend`].
+/// Defines [`Backend`].
 macro_rules! define_backend {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
         /// What a tier offers for one combination of CPU features. [`Backend::new`] fills the fields of a tier that has kernels and nothing

@@ -50,7 +50,7 @@ for_each_tier!(define_built);
 /// all their machine code a second time for the tests in here would take a minute. Miri compiles none.
 const PARTS_ONLY: bool = cfg!(all(test, not(miri)));
 
-/// How many backends there are.
+/// The number of backends.
 pub(crate) const VARIANTS: usize = {
     let (mut count, mut i) = (0, 0);
     while i < BUILT.len() {

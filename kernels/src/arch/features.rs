@@ -12,7 +12,7 @@ macro_rules! cpu_features {
         const LIST: &[&str] = &[$($name),*];
         // Every name is one that the variable may contain.
         const _: () = { $($crate::arch::features::bit($crate::arch::tier::Tier::FEATURES, $name);)* };
-        /// How many combinations there are.
+        /// The number of combinations.
         pub(super) const COMBINATIONS: usize = 1 << LIST.len();
 
         /// The features that kernels may use here.

@@ -66,7 +66,7 @@ macro_rules! for_each_tier {
 }
 pub(super) use for_each_tier;
 
-/// Makes [`Tier`] of the list.
+/// Defines [`Tier`] from the list.
 macro_rules! define_tiers {
     ($(
         $(#[$doc:meta])*

@@ -157,7 +157,7 @@ impl Kernel {
         let mut stack = Stack::<STACK>::new();
         let (read, written) = (self.source().span(first, count), self.target().span(first, count));
         let results = &mut stack.bytes()[..written.len()];
-        // SAFETY: the bytes of `count` elements of either side. The source is read by the first call, and the second one writes what
+        // SAFETY: the bytes of `count` elements of either side. The first call reads the source, and the second one writes what
         // the first has written on the stack.
         unsafe {
             self.run_unguarded(slice::from_raw_parts(src.add(read.start), read.len()), results, count);

@@ -6,7 +6,7 @@
 //! A row reads `kind (Variant, Format, code, "name", Spec, [aliases])`:
 //!
 //! * `kind` says where the format type comes from: `native` types exist already (Rust's, `half`'s, `num-complex`'s),
-//!   `small_int` and `small_float` rows make a newtype over `u8`;
+//!   `small_int` and `small_float` rows define a newtype over `u8`;
 //! * `code` is the stable number of the dtype: it never changes and is never reused, and rows are in its order;
 //! * `Spec` is everything that arithmetic needs to know about the dtype.
 //!
@@ -217,7 +217,7 @@ macro_rules! define_dtype {
         }
 
         impl DType {
-            /// All dtypes in the order of their codes, including those that this build leaves out.
+            /// All dtypes in the order of their codes, including the ones that this build leaves out.
             pub const EVERY: &'static [DType] = &[$(DType::$variant),*];
 
             /// The canonical name, as in NumPy and ml_dtypes, such as `"float8_e4m3fn"`.
@@ -239,7 +239,7 @@ macro_rules! define_dtype {
 }
 for_each_dtype!(define_dtype);
 
-/// How many dtypes there are.
+/// The number of dtypes.
 pub(crate) const COUNT: usize = DType::EVERY.len();
 
 // The table of kernels is indexed by the code.
@@ -251,7 +251,7 @@ const _: () = {
     }
 };
 
-/// How many dtypes this build casts.
+/// The number of dtypes that this build casts.
 const BUILT: usize = {
     let (mut i, mut count) = (0, 0);
     while i < COUNT {

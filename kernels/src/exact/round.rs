@@ -76,7 +76,7 @@ impl Correction {
         low.wrapping_add(inexact & up & 1)
     }
 
-    /// The number to add to the bits of a float before those in `below` are cut off. `last` is the lowest bit that stays.
+    /// The number to add to the bits of a float before the bits in `below` are cut off. `last` is the lowest bit that stays.
     #[inline(always)]
     pub(crate) const fn bias(self, last: u32, negative: u32, below: u32) -> u32 {
         // Nearest: just under half a unit, plus one for a tie that rounds up. Otherwise one less than a whole unit, or nothing.

@@ -23,7 +23,7 @@ pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
             if to as u8 == part as u8 { None } else { Some(part) }
         }
         Spec::Int { bits: 16.., signed } => match to.spec() {
-            // 2^6 is beyond the range.
+            // 2^6 is out of range.
             Spec::Float(f) if !matches!(f.flavor, Flavor::Exponent) && f.max_exponent() < 6 => {
                 Some(if signed { DType::Int8 } else { DType::UInt8 })
             }

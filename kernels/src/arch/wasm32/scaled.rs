@@ -85,7 +85,7 @@ impl Words for M {
             // Gathers the four elements of each of four registers; two of the registers alternate.
             x = i8x16_shuffle::<0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15>(x, x);
         }
-        // SAFETY: the caller's block: a register, or half of one.
+        // SAFETY: the caller's block is a register, or half of one.
         unsafe {
             if PACKED {
                 let pairs = pairs(x);
@@ -129,7 +129,7 @@ impl<S: Format, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> fo
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: &Self::Table, p: *const u8) -> [v128; 4] {
-        // SAFETY: the caller's block: a register, or half of one if it is packed.
+        // SAFETY: the caller's block is a register, or half of one if it is packed.
         let codes = unsafe { if BITS == 4 { nibbles(v128_load64_zero(p.cast()))[0] } else { load(p) } };
         upper_halves(m, To16::<Saturating<S, f32>, Q, E, BITS>::found(m, *tables, codes))
     }

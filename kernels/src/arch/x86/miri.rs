@@ -67,7 +67,7 @@ fn is_toward_zero(rounding: i32) -> bool {
     }
 }
 
-/// The float nearest to a number, or the next float toward zero if the nearest is `beyond` the number.
+/// The float nearest to a number, or the next float toward zero if `beyond` says that the nearest is larger in magnitude.
 macro_rules! nearest_unless {
     ($near:expr, $beyond:expr) => {{
         let near = $near;

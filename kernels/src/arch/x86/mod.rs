@@ -34,17 +34,17 @@ define_features! {
     avx = "avx" avx2 = "avx2" fma = "fma" f16c = "f16c" bmi1 = "bmi1" bmi2 = "bmi2" lzcnt = "lzcnt" popcnt = "popcnt"
 }
 define_features! {
-    $ /// Proves the tier `avx512`, beside [`Avx2`].
+    $ /// Proves the tier `avx512`, in addition to [`Avx2`].
     Avx512, avx512_fn beside avx2_fn:
     avx512f = "avx512f" avx512bw = "avx512bw" avx512vl = "avx512vl" avx512dq = "avx512dq"
 }
 define_features! {
-    $ /// Proves that kernels beside [`Avx512`] may permute bytes.
+    $ /// Proves, in addition to [`Avx512`], that kernels may permute bytes.
     Vbmi, vbmi_fn beside avx512_fn:
     avx512vbmi = "avx512vbmi"
 }
 define_features! {
-    $ /// Proves that kernels beside [`Avx512`] may use the conversion to bfloat16.
+    $ /// Proves, in addition to [`Avx512`], that kernels may use the conversion to bfloat16.
     Bf16, bf16_fn beside avx512_fn:
     avx512bf16 = "avx512bf16"
 }

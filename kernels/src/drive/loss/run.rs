@@ -194,7 +194,7 @@ struct Block<'a> {
     watch: &'a LossDetector,
     /// The index of its first element.
     first: usize,
-    /// How many elements it has.
+    /// The number of its elements.
     len: usize,
     counts: &'a LossCounts,
     /// The elements in byte storage.

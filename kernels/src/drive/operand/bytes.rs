@@ -17,7 +17,7 @@ pub struct InPlace;
 
 /// `n` elements in bytes at any alignment, for reading. The plan gives the encoding.
 ///
-/// There may be more bytes than the elements take; those after the elements are not read.
+/// There may be more bytes than the elements take; bytes after the elements are not read.
 #[derive(Clone, Copy)]
 pub struct Bytes<'a> {
     pub(super) start: *const u8,
@@ -30,7 +30,7 @@ pub struct Bytes<'a> {
 
 /// `n` elements in bytes at any alignment, for writing. The plan gives the encoding.
 ///
-/// There may be more bytes than the elements take; those after the elements are not written.
+/// There may be more bytes than the elements take; bytes after the elements are not written.
 pub struct BytesMut<'a> {
     pub(super) start: *mut u8,
     pub(super) len: usize,

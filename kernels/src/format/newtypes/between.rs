@@ -1,4 +1,4 @@
-//! Conversions between the small integers: of every value, and of those in range.
+//! Conversions between the small integers: total ones, and ones that reject values out of range.
 
 use super::{I2, I4, IntRangeError, U2, U4};
 

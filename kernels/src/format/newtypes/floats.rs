@@ -159,7 +159,7 @@ macro_rules! methods {
                 matches!(self.classify(), FpCategory::Normal)
             }
 
-            /// The category of the value; normal is what has the full precision of this format.
+            /// The category of the value; normal values have the full precision of this format.
             pub const fn classify(self) -> FpCategory {
                 floats::classify(Self::FLOAT, self.to_bits())
             }

@@ -110,7 +110,7 @@ macro_rules! fraction {
 }
 fraction!(u32 f32, u64 f64);
 
-/// The quick test for [`Rounds::Low`], before [`Fraction`] is applied.
+/// The fast test for [`Rounds::Low`], before [`Fraction`] is applied.
 #[derive(Clone, Copy)]
 pub(crate) struct Low<L>(L);
 

@@ -64,14 +64,14 @@ impl Loss {
     }
 }
 
-/// How many values had each kind of loss. The parts of a complex number count as two values.
+/// The number of values that had each kind of loss. The parts of a complex number count as two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Losses {
     counts: [u64; Loss::ALL.len()],
 }
 
 impl Losses {
-    /// How many values had this loss.
+    /// The number of values that had this loss.
     pub const fn of(&self, loss: Loss) -> u64 {
         self.counts[loss as usize]
     }

@@ -26,7 +26,7 @@ pub(crate) struct Loops {
     pub(crate) may_lose: MayLoseFn,
     /// A loop for one range and no rounding, for the ranges after those that `may_lose` tests.
     pub(crate) more: MayLoseFn,
-    /// How many ranges `may_lose` tests.
+    /// The number of ranges that `may_lose` tests at once.
     pub(crate) at_once: usize,
     /// Finds the lanes in a range.
     pub(crate) within: TestFn,

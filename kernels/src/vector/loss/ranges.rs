@@ -428,7 +428,7 @@ fn zero_of_powers(rules: &Rules) -> Loss {
     if rules.power_range == PowerRange::Magnitude { Loss::Saturated } else { outside_powers(rules) }
 }
 
-/// The loss of a finite value of this sign beyond the largest value.
+/// The loss of a finite value of this sign that exceeds the largest value.
 fn overflow_of(f: FloatSpec, rules: &Rules, negative: bool) -> Loss {
     match f.flavor {
         Flavor::Finite => Loss::Saturated,

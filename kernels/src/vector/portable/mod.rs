@@ -35,7 +35,7 @@ fn lane<T: Pod, const N: usize>(x: &[Register<N>], i: usize) -> T {
     bytemuck::pod_read_unaligned(&x[at / N].0[at % N..][..size_of::<T>()])
 }
 
-/// Makes consecutive registers, lane by lane.
+/// Fills consecutive registers, lane by lane.
 fn registers<T: Pod, const N: usize, const K: usize>(lane: impl Fn(usize) -> T) -> [Register<N>; K] {
     let lanes = N / size_of::<T>();
     array::from_fn(|k| {
@@ -47,7 +47,7 @@ fn registers<T: Pod, const N: usize, const K: usize>(lane: impl Fn(usize) -> T) 
     })
 }
 
-/// Makes a register, lane by lane.
+/// Fills a register, lane by lane.
 fn register<T: Pod, const N: usize>(lane: impl Fn(usize) -> T) -> Register<N> {
     registers::<T, N, 1>(lane)[0]
 }

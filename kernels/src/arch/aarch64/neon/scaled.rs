@@ -85,7 +85,7 @@ impl Words for Neon {
         if !APART {
             x = cast(self.neon.vqtbl1q_u8(cast(x), cast(GATHER)));
         }
-        // SAFETY: the caller's block: a register, or half of one if it is packed.
+        // SAFETY: the caller's block is a register, or half of one if it is packed.
         unsafe { if PACKED { store_nibbles(dst, cast(x)) } else { self.store(dst, x) } }
     }
 }
@@ -107,7 +107,7 @@ impl<S: Format, Q: Lookup<Neon, E>, const E: usize, const BITS: usize> Source<Ne
     }
     #[inline(always)]
     unsafe fn load(m: Neon, tables: &Self::Table, p: *const u8) -> [uint32x4_t; 4] {
-        // SAFETY: the caller's block: a register, or half of one if it is packed; the token proves NEON.
+        // SAFETY: the caller's block is a register, or half of one if it is packed; the token proves NEON.
         let codes = unsafe {
             if BITS == 4 {
                 let [codes, _] = nibbles(vcombine_u8(vld1_u8(p), vdup_n_u8(0)));

@@ -73,7 +73,7 @@ pub(super) fn first(n: usize) -> u64 {
 pub(super) trait Shape<const P: usize> {
     /// Bits of an element.
     const BITS: u32;
-    /// How many adjacent source bytes [`order`](Self::order) keeps together.
+    /// The number of adjacent source bytes that [`order`](Self::order) keeps together.
     const CHUNK: usize;
     /// Reorders source bytes for [`emit`](Self::emit).
     ///
