@@ -67,7 +67,7 @@ unsafe fn by_value(
     }
     let mut table = Results(MaybeUninit::uninit());
     let table = table.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: `known` values exist, and the table has room for their results. All entries up to `known` are initialised, and then as many are
+    // SAFETY: `codes` values exist, and the table has room for their results. All entries up to `known` are initialised, and then as many are
     // copied after them, up to the end of the 256 entries; 256 and `codes` are powers of two.
     unsafe {
         then(values.as_ptr().cast(), table, codes, data);

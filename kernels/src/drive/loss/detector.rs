@@ -48,7 +48,7 @@ impl LossDetector {
         if let (Rounds::Differs, Some(f)) = (rounds.how, s.float_spec()) {
             all.push_rounded_ends(f, d, rules);
         }
-        // A value that becomes zero is also rounded, but a source without zero may cast it back to the same value.
+        // A value that becomes zero is also rounded, but cast back to a source without zero, it may equal the original.
         let powers = s.float_spec().is_some_and(|s| s.flavor == Flavor::Exponent);
         let shown = rounds.how != Rounds::Never && !(rounds.how == Rounds::Differs && powers);
         let wanted = |loss: Loss| match loss {

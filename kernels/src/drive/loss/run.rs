@@ -24,7 +24,7 @@ pub struct Lost {
     pub index: usize,
     /// The element in the low bits, the real part lowest.
     pub code: u128,
-    /// Its loss. If the two parts have different losses: one out of range if there is one, otherwise the loss of the first part.
+    /// Its loss. If both parts are lost, a loss out of range takes precedence; otherwise this is the loss of the first part.
     pub loss: Loss,
 }
 

@@ -50,7 +50,7 @@ impl ScaledStream<'_> {
         let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;
         let unit = if run < room { run.max(block) } else { block };
         let limit = room / unit * unit;
-        // `lines` corresponds to a whole line of the destination: it begins with `foreign` bytes before the destination, which are not written.
+        // `lines` begins as a line of the destination does: with `foreign` bytes before the destination, which are not written.
         // The first `carried` bytes are the foreign ones and the bytes that the last step cast for a line that it did not fill.
         let mut carried = dst.as_ptr().addr() % CACHE_LINE;
         let (mut done, mut foreign) = (0, carried);

@@ -153,7 +153,7 @@ impl LossDetector {
 pub(super) struct Search<'a, 'b> {
     detector: &'a LossDetector,
     sought: &'a mut Sought<'b>,
-    /// The bitmap of a piece: the bits of lost elements are cleared. Between pieces, no bit is.
+    /// The bitmap of a piece: the bits of lost elements are cleared. Between pieces, all bits are set.
     lost: [u8; BITS],
 }
 

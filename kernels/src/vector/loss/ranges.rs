@@ -163,7 +163,7 @@ impl Ranges {
         (Form::Ranges(self.len), numbers)
     }
 
-    /// The codes of a narrower float target that all values out of range become (and, if `asked`, all values that become zero), provided that few
+    /// The codes of a narrower float target that all values out of range become (and, if `zero`, all values that become zero), provided that few
     /// other values become them: values rounded to the largest value, zeros, infinities and NaNs.
     pub(crate) fn result_of_loss(
         &self,

@@ -76,7 +76,7 @@ pub(crate) struct Shape {
 pub(crate) enum Form {
     /// This number of ranges, one after the other.
     Ranges(usize),
-    /// Two ranges: from a code to the largest non-negative number, and from another code to the largest negative one. Maxima find them.
+    /// Two ranges: from a code to the largest code without the sign bit, and from another to the largest code with it. Maxima find them.
     Ends,
     /// As [`Ends`](Form::Ends), with one more range, the third candidate.
     EndsAndOne,

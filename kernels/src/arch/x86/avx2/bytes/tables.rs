@@ -1,4 +1,4 @@
-//! The data of the common rules that many targets share, as rows of a table for each source.
+//! The data of the common rules that many targets share: one row per source.
 
 use crate::{
     dtype::COUNT,

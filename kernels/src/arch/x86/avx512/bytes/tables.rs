@@ -1,4 +1,4 @@
-//! The tables of the common rules that many targets share, as rows of a table for each source.
+//! The tables of the common rules that many targets share: one row per source.
 
 use crate::{
     dtype::COUNT,

@@ -149,7 +149,7 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m512d, data: &Data) -> __m512d {
 }
 
 impl<R: RoundingMode> F32<R> {
-    /// Truncates or rounds, and clamps to int32 below `max`, or to uint32 without `max`; NaN becomes 0.
+    /// Truncates or rounds, and clamps to int32, at most `max`, or to uint32 regardless of `max`; NaN becomes 0.
     #[inline(always)]
     pub(super) unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
         // SAFETY: as for the methods of `Lanes`.
