@@ -72,7 +72,7 @@ unsafe fn part<const E: usize, const P: usize>(
 ) {
     let mut p = 0;
     while p < P {
-        // SAFETY: the caller's CPU has the features and names a part of the table.
+        // SAFETY: the caller's CPU has the features, and `part` is a part of the table.
         found[p] = unsafe { _mm256_xor_si256(found[p], shuffled(&lut.planes[p], part, index)) };
         p += 1;
     }
