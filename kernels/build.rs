@@ -1,4 +1,4 @@
-//! Tells the kernels which faults of the compiler they have to go around, and of which architecture they have tiers.
+//! Detects which compiler faults the kernels must avoid, and which architecture's tiers this build has.
 
 use std::{env, process::Command};
 
@@ -18,7 +18,7 @@ fn tiers() -> Option<&'static str> {
     };
     let built = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
     let x86 = ["x86_64", "x86"].iter().any(|arch| is("CARGO_CFG_TARGET_ARCH", arch));
-    // A soft-float target (a kernel's, say) has none of these registers.
+    // A soft-float target, such as that for an operating system's kernel, has none of these registers.
     if x86 && has("sse2") && built("AVX2") {
         return Some("x86_tiers");
     }
@@ -34,7 +34,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(packs_by_clamps, x86_tiers, arm_tiers, wasm_tiers, lane_tiers)");
     if let Some(tiers) = tiers() {
         println!("cargo::rustc-cfg={tiers}");
-        // All their kernels are those of `vector::lanes`.
+        // These tiers take all their kernels from `vector::lanes`.
         if tiers != "x86_tiers" {
             println!("cargo::rustc-cfg=lane_tiers");
         }

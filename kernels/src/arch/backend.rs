@@ -1,7 +1,7 @@
 //! What a tier offers to the code above it: a [`Backend`] for each combination of its CPU features.
 //!
-//! A [`TierToken`] is the index of a backend. The backends are kept field by field, each field in a static of its own, so that a
-//! program links what it uses: one that casts and looks for no losses has no loops that do, and a typed cast has no table of kernels.
+//! A [`TierToken`] is the index of a backend. Each field of the backends is a static of its own, so that a program links only what it uses: a
+//! program that never looks for losses has no loops for them, and a typed cast has no table of kernels.
 
 use super::scalar;
 use crate::{
@@ -25,13 +25,13 @@ use crate::{
     },
 };
 
-/// Calls the macro `$callback` with what a tier offers.
+/// Calls the macro `$callback` with the fields of a backend.
 macro_rules! for_each_field {
     ($callback:ident) => {
         $callback! {
-        /// Whether the CPU has the tier, and the operating system saves its registers.
+        /// Whether the CPU has the tier and the operating system saves its registers.
         detected: fn() -> bool,
-        /// The combination of CPU features that kernels may use here: the number of a backend among those of the tier. The CPU has the
+        /// The combination of CPU features that kernels may use here, as the number of a backend of the tier. Precondition: the CPU has the
         /// tier.
         combination: fn() -> u8,
         /// The names of the CPU features.
@@ -39,7 +39,7 @@ macro_rules! for_each_field {
 
         /// The kernels of pairs under the common rules.
         table: &'static Table,
-        /// Finds the kernel of a pair of encodings under rules that are not the common ones. Where a tier has none, the scalar one has.
+        /// Finds the kernel of a pair of encodings under other rules than the common ones. If a tier has none, the scalar tier has one.
         rounded: fn(Encoding, Encoding, &Rules) -> Option<Rounded>,
         /// Whether the floating-point environment may change what the kernel of a pair returns under the common rules.
         obeys_environment: fn(DType, DType) -> bool,
@@ -50,9 +50,9 @@ macro_rules! for_each_field {
         swaps: &'static Swaps,
         /// How tiles are transposed.
         transpose: &'static Transpose,
-        /// How elements with strides are brought together, and spread.
+        /// How strided elements are collected into a buffer, and spread again.
         copy: CopyPlane,
-        /// How casts larger than the last-level cache are stored, if not as others.
+        /// How the results of casts larger than the last-level cache are stored, if not like all others.
         non_temporal: Option<&'static NonTemporal>,
 
         /// Finds the loops that look for losses.
@@ -64,17 +64,17 @@ macro_rules! for_each_field {
         fused: fn(DType, Encoding, Step) -> Option<Fused>,
         /// Finds the loop that scales codes in registers and casts them to a dtype.
         decoder: fn(Encoding, DType, Step) -> Option<Fused>,
-        /// Finds the kernel that looks the words of an 8-bit float up in a table of magnitudes, if that is quicker than a decoder.
+        /// Finds the kernel that looks the words of an 8-bit float up in a table of magnitudes, if that is faster than a decoder.
         products: fn(Encoding, Encoding) -> Option<TableFn<Lut<128, 2>>>,        }
     };
 }
 pub(super) use for_each_field;
 
-/// Makes [`Backend`].
+/// Defines [`Backend`].
 macro_rules! define_backend {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
-        /// What a tier offers for one combination of CPU features. [`Backend::new`] has the fields of a tier that has kernels and
-        /// nothing else.
+        /// What a tier offers for one combination of CPU features. [`Backend::new`] fills the fields of a tier that has kernels and nothing
+        /// else.
         #[derive(Clone, Copy)]
         pub(crate) struct Backend {
             $($(#[$doc])* pub(crate) $field: $type,)*
@@ -84,7 +84,7 @@ macro_rules! define_backend {
 for_each_field!(define_backend);
 
 impl Backend {
-    /// Kernels that every CPU runs for which this build has code, and beside them what the scalar tier has.
+    /// The backend of kernels that run on every CPU this build is for. All other fields are the same as the scalar tier's.
     pub(super) const fn new(table: &'static Table) -> Self {
         Backend {
             detected: || true,
@@ -92,7 +92,7 @@ impl Backend {
             features: &[],
             table,
             rounded: |_, _, _| None,
-            // The guard that nobody needs costs a few nanoseconds; the one that is missing, a wrong result.
+            // A superfluous guard costs a few nanoseconds; a missing one gives a wrong result.
             obeys_environment: |_, _| true,
             packing: &packed::SCALAR,
             swaps: &order::SCALAR,
@@ -107,7 +107,7 @@ impl Backend {
         }
     }
 
-    /// The backend without kernels of pairs and what is made like these, for the tests in this crate, which are those of parts.
+    /// The backend without kernels of pairs and loops built like them, for the tests in this crate, which test only parts.
     pub(super) const fn without_kernels(self) -> Self {
         let Backend {
             detected,

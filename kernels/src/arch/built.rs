@@ -1,4 +1,4 @@
-//! The tiers that this build has: their backends, and their kernels of a typed cast.
+//! The tiers that this build has: their backends, and their kernels for typed casts.
 
 use super::{
     backend::Backend,
@@ -46,11 +46,11 @@ macro_rules! define_built {
 }
 for_each_tier!(define_built);
 
-/// The tests in this crate are those of parts. Kernels of the vector tiers are tested from outside, for every pair, as users link
-/// them; to make all of their machine code a second time for the tests in here would take a minute. Miri makes none.
+/// The tests in this crate test only parts. Kernels of the vector tiers are tested from outside, for every pair, as users link them; compiling
+/// all their machine code a second time for the tests in here would take a minute. Miri compiles none.
 const PARTS_ONLY: bool = cfg!(all(test, not(miri)));
 
-/// How many backends there are.
+/// The number of backends.
 pub(crate) const VARIANTS: usize = {
     let (mut count, mut i) = (0, 0);
     while i < BUILT.len() {
@@ -60,7 +60,7 @@ pub(crate) const VARIANTS: usize = {
     count
 };
 
-// `active` has a number for no token at all.
+// `active` needs one more number, for no token at all.
 const _: () = assert!(VARIANTS < u8::MAX as usize);
 
 /// The backends that this build has. A [`TierToken`] is an index.
@@ -103,7 +103,7 @@ pub(super) const FIRST: [Option<u8>; Tier::ALL.len()] = {
 };
 
 impl Tier {
-    /// Whether the kernels of pairs are in this program, if it can run them.
+    /// Whether this program contains the kernels of pairs, if it can run them.
     pub(crate) const fn has_kernels(self) -> bool {
         !PARTS_ONLY || matches!(self, Tier::Scalar)
     }

@@ -1,18 +1,18 @@
-//! The CPU features beyond those of a tier that some of its kernels use.
+//! The optional CPU features that some kernels of a tier use.
 //!
-//! A CPU has any combination of them, so a tier has a [`Backend`](super::backend::Backend) per combination. The environment variable
-//! `LANECAST_DISABLE` names features to do without: to test what other CPUs run, and to steer clear of a slow one.
+//! A CPU may have any combination of them, so a tier has a [`Backend`](super::backend::Backend) per combination. The environment variable
+//! `LANECAST_DISABLE` names features that kernels must not use: to test what other CPUs run, or to avoid a slow feature.
 
 use core::sync::atomic::{AtomicU8, Ordering};
 
-/// Makes of one list what a tier knows of its CPU features: `COMBINATIONS`, how many there are; `place(has)` and `names(has)`, the place
-/// of a combination among them and its names; `found()`, the features that kernels may use here, and `combination()`, their place.
+/// Defines, from one list, what a tier knows of its CPU features: `COMBINATIONS`, the number of combinations; `place(has)` and `names(has)`, the
+/// place and the names of a combination; `found()`, the features that kernels may use here; and `combination()`, their place.
 macro_rules! cpu_features {
     ($($(#[$doc:meta])* $field:ident = $name:literal by $token:ty;)*) => {
         const LIST: &[&str] = &[$($name),*];
-        // Every name is one that the variable may hold.
+        // Every name is one that the variable may contain.
         const _: () = { $($crate::arch::features::bit($crate::arch::tier::Tier::FEATURES, $name);)* };
-        /// How many combinations there are.
+        /// The number of combinations.
         pub(super) const COMBINATIONS: usize = 1 << LIST.len();
 
         /// The features that kernels may use here.
@@ -55,7 +55,7 @@ macro_rules! cpu_features {
 }
 pub(super) use cpu_features;
 
-/// `each_combination!(|A, B| $body)` is the array of `$body` for every combination of the constants `A` and `B`, each in its place.
+/// `each_combination!(|A, B| $body)` is the array of `$body` for every combination of the constants `A` and `B`, each at its place.
 macro_rules! each_combination {
     (|$($feature:ident),*| $body:expr) => {
         $crate::arch::features::each_combination!(@ [$($feature)*] [()] $body)
@@ -90,7 +90,7 @@ pub(super) const fn bit(list: &[&str], name: &str) -> u8 {
     1 << i
 }
 
-/// The features of every combination, the rest of a row empty.
+/// The features of every combination; the rest of each row is empty.
 pub(super) const fn names<const N: usize, const COMBINATIONS: usize>(
     list: &'static [&'static str],
 ) -> [[&'static str; N]; COMBINATIONS] {
@@ -111,10 +111,10 @@ pub(super) const fn names<const N: usize, const COMBINATIONS: usize>(
     names
 }
 
-/// A feature by the name that Rust knows it by, and whether the CPU has it.
+/// A feature by the name that Rust uses, and whether the CPU has it.
 pub(super) type Feature = (&'static str, fn() -> bool);
 
-/// The combination of this CPU as bits, in the order of a list of features; found when it is first read.
+/// The combination that this CPU has, as bits in the order of a list of features; it is detected at the first read.
 pub(super) struct FeatureCache(AtomicU8);
 
 impl FeatureCache {
@@ -127,7 +127,7 @@ impl FeatureCache {
     /// The combination that kernels may use here.
     #[inline]
     pub(super) fn get(&self, features: &[Feature]) -> u8 {
-        // Relaxed is enough: the byte is the whole message, and every thread that finds finds the same.
+        // Relaxed suffices: the byte is the whole message, and every thread that detects gets the same result.
         match self.0.load(Ordering::Relaxed) {
             Self::UNKNOWN => self.find(features),
             found => found,

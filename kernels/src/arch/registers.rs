@@ -1,9 +1,9 @@
 //! A loop over a buffer, a register at a time.
 
-/// Calls `register` with the place of every `BYTES` bytes of `bytes`, at least `BYTES`, four at a time while there are as many.
-/// The last one begins where it ends with the buffer, so some bytes may be seen twice.
+/// Calls `register` with the place of each block of `BYTES` bytes among `bytes`, which is at least `BYTES`; it unrolls four calls. The last
+/// block ends where the buffer ends, so `register` may handle some bytes twice.
 ///
-/// It has to become a part of its caller, whose instruction set `register` needs.
+/// The function must be inlined into its caller, whose instruction set `register` needs.
 #[inline(always)]
 pub(super) fn registers<const BYTES: usize>(bytes: usize, register: impl Fn(usize)) {
     let mut i = 0;

@@ -3,13 +3,13 @@
 use crate::dtype::UnknownName;
 use core::{fmt, str::FromStr};
 
-/// Calls the macro `$callback` with the list of all tiers, the weakest first. Of a row,
+/// Calls the macro `$callback` with the list of all tiers, the weakest first. In each row,
 ///
 /// * `architecture` is a `cfg` that is true on the targets that may have the tier;
 /// * `cargo_feature` is a `cfg` that is true if the user wants the tier;
 /// * `built` is a `cfg` that is true if the kernels are in this build (`build.rs`);
-/// * `required` are the features that a CPU has if it has the tier, and `optional` those for which the tier has quicker kernels, both by the
-///   names that Rust knows them by;
+/// * `required` lists the features that a CPU with the tier has, and `optional` lists the features for which the tier has faster kernels, both
+///   by Rust's names;
 /// * `backend` is the module with the kernels.
 macro_rules! for_each_tier {
     ($callback:ident) => {
@@ -44,7 +44,7 @@ macro_rules! for_each_tier {
                 optional: ["avx512vbmi", "avx512bf16"],
                 backend: x86::avx512,
             }
-            /// 64-bit Arm with NEON, which all of them have that run programs.
+            /// 64-bit Arm with NEON, which all of its application processors have.
             Neon = "neon" {
                 architecture: target_arch = "aarch64",
                 cargo_feature: feature = "neon",
@@ -66,7 +66,7 @@ macro_rules! for_each_tier {
 }
 pub(super) use for_each_tier;
 
-/// Makes [`Tier`] of the list.
+/// Defines [`Tier`] from the list.
 macro_rules! define_tiers {
     ($(
         $(#[$doc:meta])*
@@ -91,21 +91,21 @@ macro_rules! define_tiers {
             /// All tiers, the weakest first.
             pub const ALL: &'static [Tier] = &[$(Tier::$tier),*];
 
-            /// The CPU features beyond those of a tier for which some tier has quicker kernels, of all architectures: the names that
-            /// `LANECAST_DISABLE` may hold.
+            /// All optional CPU features of all architectures for which some tier has faster kernels: the names that `LANECAST_DISABLE` may
+            /// contain.
             pub const FEATURES: &'static [&'static str] = &[$($($optional,)*)*];
 
-            /// Its name everywhere: `"avx512"`.
+            /// The name of the tier everywhere: `"avx512"`.
             pub const fn name(self) -> &'static str {
                 match self { $(Tier::$tier => $name,)* }
             }
 
-            /// The features that a CPU has if it has the tier, by the names that Rust knows them by.
+            /// The features that a CPU with the tier has, by Rust's names.
             pub const fn required_features(self) -> &'static [&'static str] {
                 match self { $(Tier::$tier => &[$($required),*],)* }
             }
 
-            /// Whether it is of this architecture, and its Cargo feature is off.
+            /// Whether the tier belongs to this architecture while its Cargo feature is off.
             pub(super) const fn is_left_out(self) -> bool {
                 match self { $(Tier::$tier => cfg!($architecture) && !cfg!($cargo_feature),)* }
             }

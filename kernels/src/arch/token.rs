@@ -24,10 +24,10 @@ use crate::{
 };
 use core::fmt;
 
-/// A tier that can run here: functions that take one need not check it.
+/// A tier that can run here. Functions that take one need not check the CPU.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct TierToken(
-    /// The index of a backend among those of all tiers, less than [`VARIANTS`]: that of the tier for the features of this CPU.
+    /// The index of a backend among the backends of all tiers, less than [`VARIANTS`]: the tier's backend for the features of this CPU.
     u8,
 );
 
@@ -46,7 +46,7 @@ impl TierToken {
         Self::first(tier).map(|first| first.detected()())
     }
 
-    /// Names the first backend of a tier. It proves nothing.
+    /// Names the first backend of a tier, without proof that it can run.
     fn first(tier: Tier) -> Option<Self> {
         FIRST[tier as usize].map(TierToken)
     }
@@ -62,7 +62,7 @@ impl TierToken {
         TIERS[self.0 as usize]
     }
 
-    /// The number of the kernels that run, among those of a pair for every tier and combination of CPU features.
+    /// The number of the kernel that runs, among the kernels of a pair for every tier and combination of CPU features.
     #[inline]
     pub(crate) const fn variant(self) -> usize {
         self.0 as usize
@@ -72,7 +72,7 @@ impl TierToken {
     ///
     /// # Safety
     ///
-    /// If there is, the variant is that of a token.
+    /// If there is such a variant, it is the variant of some token.
     #[inline]
     pub(crate) const unsafe fn from_variant(variant: u8) -> Option<Self> {
         if (variant as usize) < VARIANTS { Some(TierToken(variant)) } else { None }
@@ -85,7 +85,7 @@ impl fmt::Debug for TierToken {
     }
 }
 
-/// Makes a method of each field of a backend.
+/// Defines a method for each field of a backend.
 macro_rules! define_fields {
     ($($(#[$doc:meta])* $field:ident: $type:ty,)*) => {
         impl TierToken {
@@ -110,20 +110,20 @@ macro_rules! define_fields {
 for_each_field!(define_fields);
 
 impl TierToken {
-    /// The kernel from elements of a dtype, which are wider than a byte, to those of the other byte order.
+    /// The kernel that reverses the byte order of the elements of a dtype wider than a byte.
     pub(crate) fn swap(self, dtype: DType) -> KernelFn {
         self.swaps()[order::PLACES[dtype as usize] as usize]
     }
 }
 
 impl Tier {
-    /// The features beyond those of the tier for which it has quicker kernels and which this CPU has, by the names that
-    /// Rust knows them by. `LANECAST_DISABLE` (names separated by commas) keeps kernels from using some.
+    /// The optional features that this CPU has and for which the tier has faster kernels, by Rust's names. `LANECAST_DISABLE` (names separated
+    /// by commas) keeps kernels from using some.
     pub fn features(self) -> &'static [&'static str] {
         TierToken::new(self).map_or(&[], TierToken::features)
     }
 
-    /// Whether it can run here.
+    /// Whether the tier can run here, and if not, why.
     pub fn status(self) -> TierStatus {
         match TierToken::detects(self) {
             None if self.is_left_out() => TierStatus::NotBuilt,
@@ -133,7 +133,7 @@ impl Tier {
         }
     }
 
-    /// Whether it can run here.
+    /// Whether the tier can run here.
     pub fn is_available(self) -> bool {
         TierToken::detects(self) == Some(true)
     }

@@ -18,7 +18,7 @@ macro_rules! define_run_work {
             backend: $($module:ident)::+,
         }
     )*) => {
-        /// Does the work with the vectors of the tier. AVX-512 uses those of AVX2, so that the machine code is there only twice.
+        /// Does the work with the vectors of the tier. AVX-512 uses the vectors of AVX2, so that the machine code exists only twice.
         #[inline]
         pub fn run_work<W: Work>(tier: TierToken, src: &W::Source, dst: &mut W::Destination) -> W::Output {
             match tier.tier() {
@@ -27,7 +27,7 @@ macro_rules! define_run_work {
                     // SAFETY: the token proves that the CPU has the tier.
                     Tier::$tier => unsafe { super::$($module)::+::backend::run_work::<W>(src, dst) },
                 )*
-                // A token is of a tier that is built.
+                // Every token belongs to a tier that is built.
                 #[allow(unreachable_patterns, reason = "a build may have all tiers")]
                 _ => W::run(src, dst),
             }

@@ -28,13 +28,13 @@ impl<const BYTES: usize> Stack<BYTES> {
         Self([MaybeUninit::uninit(); BYTES])
     }
 
-    /// Its first byte.
+    /// The address of the first byte.
     #[inline(always)]
     pub(crate) fn start(&mut self) -> *mut u8 {
         self.0.as_mut_ptr().cast()
     }
 
-    /// All of it.
+    /// All bytes.
     #[inline(always)]
     pub(crate) fn bytes(&mut self) -> &mut [MaybeUninit<u8>; BYTES] {
         &mut self.0
@@ -56,8 +56,8 @@ unsafe fn call(kernel: KernelFn, src: *const u8, dst: *mut u8, n: usize, data: &
 ///
 /// # Safety
 ///
-/// `side` is not plain, and is how `buffer` is stored. The CPU has the tier. `src` is readable for the bytes of `n` elements of
-/// `buffer`, `dst` writable for those of its dtype in byte storage, and the two do not overlap.
+/// `side` is not plain, and is how `buffer` is stored. The CPU has the tier. `src` is readable for the bytes of `n` elements of `buffer`, `dst` is
+/// writable for the bytes of `n` elements of its dtype in byte storage, and the two do not overlap.
 #[inline(always)]
 unsafe fn load(tier: TierToken, side: Side, buffer: Encoding, src: *const u8, dst: *mut u8, n: usize) {
     if side == Side::Packed {
@@ -111,7 +111,7 @@ impl Route {
         debug_assert!(self.from.byte_len(n) == Some(src.len()) && self.to.byte_len(n) == Some(dst.len()));
         if self.way == Way::Direct {
             // SAFETY: `Route::new` found the kernel for elements of this pair as both sides store them, and that the CPU has its
-            // tier; the slices are those of `n` elements, and a shared and an exclusive slice do not overlap. The environment is
+            // tier; the slices are the bytes of `n` elements, and a shared and an exclusive slice do not overlap. The environment is
             // the caller's promise; the constants came with the kernel.
             unsafe { call(self.run, src.as_ptr(), dst.as_mut_ptr().cast(), n, self.data) }
         } else {
@@ -122,8 +122,8 @@ impl Route {
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
-    /// As [`run`](Self::run) at addresses, where the route is only its kernel; false, with nothing written, where it is more. Short
-    /// runs are not worth measuring their bytes.
+    /// Runs at addresses, as [`run`](Self::run), if the route is only its kernel. Otherwise returns false and writes nothing. For short runs even
+    /// measuring the buffers would take too long.
     ///
     /// # Safety
     ///
@@ -138,7 +138,7 @@ impl Route {
         direct
     }
 
-    /// Calls the kernel, or the second of two, in the direction of the route. The first of two rounds in no direction.
+    /// Calls the kernel, or the second of two kernels, in the direction of the route. The first of two kernels rounds in no direction.
     ///
     /// # Safety
     ///
@@ -225,7 +225,7 @@ impl Route {
     ///
     /// # Safety
     ///
-    /// As [`run`](Self::run); `before`, `first` and `after` are those of the route.
+    /// As [`run`](Self::run); `before`, `first` and `after` are the stages of the route.
     #[inline(always)]
     unsafe fn run_in_blocks(
         &self,
@@ -245,12 +245,11 @@ impl Route {
         while left > 0 {
             let count = block.min(left);
             let (mut at, mut free, mut next) = (src, a, b);
-            // SAFETY: `src` and `dst` are the bytes of `left` elements of the two sides. A block on the stack has room for `count` elements
-            // of whatever stages hand over: of the source before the kernels, of the dtype between two of them and of the target
-            // behind them, in byte storage (`Route::in_blocks`). Each stage writes all that the next one reads: `count` elements of
-            // the dtype that the route hands over. It reads `at` and writes `free` or `dst`, of which no two overlap: `free` is the
-            // block that `at` is not in. `Route::new` found the kernels for these dtypes, and that the CPU has the tier; the
-            // environment is the caller's promise.
+            // SAFETY: `src` and `dst` are the bytes of `left` elements of the two sides. A block on the stack has room for `count` elements of
+            // every dtype that stages hand over: the source's before the kernels, the intermediate one between two kernels, and the target's after
+            // them, in byte storage (`Route::in_blocks`). Each stage writes all that the next one reads: `count` elements of the dtype that the
+            // route hands over. A stage reads `at` and writes `free` or `dst`, and no two of these overlap: `free` is the block that `at` is not
+            // in. `Route::new` found the kernels for these dtypes, and that the CPU has the tier; the caller holds the guard of the environment.
             unsafe {
                 if before != Side::Plain {
                     load(tier, before, self.from, at, free, count);
@@ -271,7 +270,7 @@ impl Route {
             }
             left -= count;
             if left > 0 {
-                // SAFETY: elements are left, so this block was a whole one, and its bytes are those of the caller's slices.
+                // SAFETY: elements are left, so this block was whole, and its bytes are inside the caller's slices.
                 unsafe { (src, dst) = (src.add(read), dst.add(written)) };
             }
         }
@@ -287,14 +286,14 @@ impl Route {
         let map = &self.tier.packing().map;
         let (from, to) = (src.as_ptr(), dst.as_mut_ptr().cast());
         if self.to.is_packed() {
-            // SAFETY: the target has as many bits as the source, so as many bytes, all of which are written. `Route::new` found that
+            // SAFETY: the target has as many bits as the source, so as many bytes, and all are written. `Route::new` found that
             // the CPU has the tier.
             unsafe {
                 map[2](from, to, dst.len(), table);
                 self.clear_unused(dst, n);
             }
         } else {
-            // SAFETY: the source is packed, with elements of 2 or 4 bits, and the target has a byte per element: the slices are those of
+            // SAFETY: the source is packed, with elements of 2 or 4 bits, and the target has a byte per element: the slices have room for
             // `n` of them. `Route::new` found that the CPU has the tier.
             unsafe { map[self.from.bits_per_element() as usize / 2 - 1](from, to, n, table) };
         }

@@ -1,4 +1,4 @@
-//! Memory that need not be initialised, as bytes.
+//! Fills memory that need not be initialised, and returns it as bytes.
 
 use core::mem::MaybeUninit;
 

@@ -1,19 +1,19 @@
 //! The floating-point control register belongs to the host program.
 //!
-//! Hardware conversions and additions obey it: flush-to-zero, the rounding mode and unmasked exceptions would change or stop
-//! a cast. The guard reads the register. Only if it does not have its default value, the guard sets the default and restores the
-//! host's value at the end. So control bits are always unchanged. Status flags may be set by a cast; if the register was changed and
-//! contains them (MXCSR, FPC), they are restored too; those of the x87 are cleared.
+//! Hardware conversions and additions obey it: flush-to-zero, the rounding mode and unmasked exceptions would change or stop a cast. The guard
+//! reads the register. Only if it does not have its default value, the guard sets the default and restores the host's value at the end. So control
+//! bits are always unchanged. A cast may set status flags; if the guard changed a register that contains them (MXCSR, FPC), it restores them too.
+//! It clears the status flags of the x87.
 //!
 //! The guard is inline assembly because the intrinsics for the register are documented to be undefined behaviour when it stays
 //! changed. A kernel's arithmetic stays between the two writes because the kernel is called through a pointer that is opaque to
 //! the compiler ([`opaque`]): such a call is not moved over volatile assembly.
 //!
-//! Rust assumes the default environment, to which the guard brings the register. Only a kernel that rounds in another direction runs in
-//! another environment, and the compiler knows of no operation there that could obey it:
+//! Rust assumes the default environment, which the guard establishes. Only a kernel that rounds in another direction runs in another environment,
+//! and there the compiler knows of no operation that could obey it:
 //!
-//! * [`call_in`] sets the direction for one call of one kernel. What calls the kernel is itself behind an opaque pointer, so no float
-//!   operation of the driver, or of a program that inlines it, can be moved between the writes.
+//! * [`call_in`] sets the direction for one call of one kernel. The caller of the kernel is itself behind an opaque pointer, so no float operation
+//!   of the driver, or of a program that inlines the driver, can be moved between the writes.
 //! * Inside the kernel, the operations that obey the direction are assembly (`env`, a module of each architecture), which cannot be folded.
 //!
 //! There are guards for x86, 64-bit Arm, 64-bit RISC-V (with an operating system) and s390x; `tests/fpenv.rs` of the root crate
@@ -31,8 +31,8 @@ crate::vector::opaque::functions!(CallFn);
 /// [`call`].
 type CallFn = unsafe fn(Direction, KernelFn, *const u8, *mut u8, usize, &Data);
 
-/// Calls `function` in the default floating-point environment, for arithmetic of other crates that is to give the same bits under every
-/// setting of the host.
+/// Calls `function` in the default floating-point environment. For arithmetic of other crates that must give the same bits under every setting of
+/// the host.
 #[doc(hidden)]
 #[inline]
 pub fn in_default_environment<A: ?Sized, B: ?Sized, R>(function: fn(&A, &mut B) -> R, a: &A, b: &mut B) -> R {
@@ -74,7 +74,7 @@ pub(crate) unsafe fn call_in(
     unsafe { opaque(call as CallFn)(direction, kernel, src, dst, n, data) }
 }
 
-/// What [`call_in`] does, apart from the arithmetic of its callers.
+/// What [`call_in`] does, separate from the arithmetic of its callers.
 ///
 /// # Safety
 ///
@@ -111,7 +111,7 @@ mod imp {
         x87: u16,
     }
 
-    /// All exceptions masked, nearest even, no flushing.
+    /// All exceptions are masked; rounding is to nearest even; nothing is flushed.
     const DEFAULT: Saved = Saved {
         mxcsr: 0x1F80,
         #[cfg(target_arch = "x86")]
@@ -155,7 +155,7 @@ mod imp {
     pub(super) fn default_for(_: Saved) -> Saved {
         DEFAULT
     }
-    /// The x87 unit rounds no float of the kernels that have a direction.
+    /// The x87 unit rounds no float in the kernels that have a direction.
     pub(super) fn directed(_: Saved, direction: Direction) -> Saved {
         let rounding = match direction {
             Direction::NearestEven => 0,
@@ -218,8 +218,8 @@ mod imp {
     }
 }
 
-// Stable compilers do not tell whether the target has float registers (`target_feature = "f"`). Targets with an operating system
-// have them; some of the others do not.
+// Stable compilers do not reveal whether the target has float registers (`target_feature = "f"`). Targets with an operating system have them; some
+// of the others do not.
 #[cfg(all(
     target_arch = "riscv64",
     any(target_feature = "f", not(any(target_os = "none", target_os = "nuttx"))),

@@ -5,8 +5,8 @@
 //!
 //! * *forward*, if the target is narrower: after `k` elements, `k` times the difference of the widths is free before the next
 //!   element, and as many results as fit there are one piece. The pieces grow by a constant factor;
-//! * *backward*, if the target is wider: the results of the elements after `n * from / to` lie after the source of all `n`, so
-//!   those are one piece, and the rest is a shorter cast of the same kind. The pieces shrink by a constant factor;
+//! * *backward*, if the target is wider: the results of the elements after `n * from / to` lie after the source of all `n`, so these results are
+//!   one piece, and the rest is a shorter cast of the same kind. The pieces shrink by a constant factor;
 //! * *blocks* of 512 elements through the stack, which are read completely before they are written: the elements at the start of the
 //!   buffer, where no piece fits; and, in blocks of 8 KiB, everything if the widths are equal.
 //!
@@ -29,7 +29,7 @@ impl Kernel {
     /// bytes; `None`, with nothing written, if the buffer is shorter than the `n` elements of either side. Bytes after
     /// both sides are not touched; bytes of the source after the result are unspecified.
     pub fn run_in_place<'a>(&self, buffer: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
-        // SAFETY: the same memory, all of which is initialised and stays so: a cast writes only initialised bytes.
+        // SAFETY: the same memory, which is initialised and stays so: a cast writes only initialised bytes.
         unsafe {
             let buffer = slice::from_raw_parts_mut(buffer.as_mut_ptr().cast(), buffer.len());
             self.run_in_place_uninit(buffer, n)
@@ -48,7 +48,7 @@ impl Kernel {
     ) -> Option<&'a mut [u8]> {
         let (read, written) = (self.source().byte_len(n)?, self.target().byte_len(n)?);
         let start = buffer.get_mut(..read.max(written))?.as_mut_ptr().cast::<u8>();
-        // SAFETY: the buffer has the bytes of `n` elements of either side, of which those of the source are initialised.
+        // SAFETY: the buffer has the bytes of `n` elements of either side, and the bytes of the source's elements are initialised.
         unsafe {
             self.run_in_place_at(start, start, n);
             // These are the results of all `n` elements, which have been written.
@@ -56,13 +56,13 @@ impl Kernel {
         }
     }
 
-    /// Casts the `n` elements at `src` to `n` elements at `dst`, the same address. Only elements of the source are read through `src`,
-    /// and only results are written through `dst`: the one may be derived from fewer bytes than the other.
+    /// Casts the `n` elements at `src` to `n` elements at `dst`, the same address. Only elements of the source are read through `src`, and only
+    /// results are written through `dst`: one pointer may be derived from fewer bytes than the other.
     ///
     /// # Safety
     ///
-    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` is writable for those of `n`
-    /// elements of the target; no one else accesses them meanwhile.
+    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` is writable for the bytes of `n` elements
+    /// of the target; nothing else accesses these bytes meanwhile.
     pub(crate) unsafe fn run_in_place_at(&self, src: *const u8, dst: *mut u8, n: usize) {
         let (from, to) = (self.source().bits_per_element(), self.target().bits_per_element());
         let _guard = self.guard();
@@ -72,12 +72,12 @@ impl Kernel {
             // SAFETY: the caller's memory; the guard is held; the target is wider.
             unsafe { self.backward(src, dst, n) };
         } else {
-            // SAFETY: as above, but that the target is not wider.
+            // SAFETY: as above, except that the target is not wider.
             unsafe { self.forward(src, dst, n) };
         }
     }
 
-    /// Whether the bytes of the result are always those of the source.
+    /// Whether the bytes of the result always equal the bytes of the source.
     fn is_identity(&self) -> bool {
         let dtype = self.source().dtype();
         self.source() == self.target() && !dtype.is_sub_byte() && dtype != DType::Bool
@@ -98,7 +98,7 @@ impl Kernel {
             let free = done / BLOCK_ELEMENTS * (from - to) / to * BLOCK_ELEMENTS;
             let count = (n - done).min(if free > 0 { free } else { block });
             // SAFETY: elements of the caller's, which have not been read. If there is room for their results before the first of them,
-            // `(done + count) * to <= done * from`, these overlap no element that has not been read.
+            // `(done + count) * to <= done * from`, the results overlap no element that has not been read.
             unsafe {
                 if free > 0 {
                     self.piece(src, dst, done, count);
@@ -112,7 +112,7 @@ impl Kernel {
 
     /// # Safety
     ///
-    /// As [`forward`](Self::forward), but that the target is wider.
+    /// As [`forward`](Self::forward), except that the target is wider.
     unsafe fn backward(&self, src: *const u8, dst: *mut u8, n: usize) {
         let from = self.source().bits_per_element() as usize;
         let to = self.target().bits_per_element() as usize;
@@ -136,11 +136,11 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// As [`run_in_place_at`](Self::run_in_place_at), of these elements, which share no bytes with their results. The caller holds the
-    /// guard of the floating-point environment.
+    /// As [`run_in_place_at`](Self::run_in_place_at), for these elements, which share no bytes with their results. The caller holds the guard of
+    /// the floating-point environment.
     unsafe fn piece(&self, src: *const u8, dst: *mut u8, first: usize, count: usize) {
         let (read, written) = (self.source().span(first, count), self.target().span(first, count));
-        // SAFETY: the bytes of `count` elements of either side, of which those of the source are initialised. They do not overlap.
+        // SAFETY: the bytes of `count` elements of either side. The source's bytes are initialised and do not overlap the destination's.
         unsafe {
             let src = slice::from_raw_parts(src.add(read.start), read.len());
             let dst = slice::from_raw_parts_mut(dst.add(written.start).cast(), written.len());
@@ -152,12 +152,12 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// As [`piece`](Self::piece), but that elements may share bytes with their results.
+    /// As [`piece`](Self::piece), except that elements may share bytes with their results.
     unsafe fn through_stack(&self, src: *const u8, dst: *mut u8, first: usize, count: usize) {
         let mut stack = Stack::<STACK>::new();
         let (read, written) = (self.source().span(first, count), self.target().span(first, count));
         let results = &mut stack.bytes()[..written.len()];
-        // SAFETY: the bytes of `count` elements of either side. The source is read by the first call, and the second one writes what
+        // SAFETY: the bytes of `count` elements of either side. The first call reads the source, and the second one writes what
         // the first has written on the stack.
         unsafe {
             self.run_unguarded(slice::from_raw_parts(src.add(read.start), read.len()), results, count);
@@ -168,8 +168,8 @@ impl Kernel {
 
     /// [`run_in_place`](Self::run_in_place) on a whole slice, whose elements become elements of `D`.
     ///
-    /// `None`, with nothing written, if the types are not those of the kernel in byte storage and the order of the host, or the
-    /// memory cannot be used as both ([`shares_memory`]).
+    /// `None`, with nothing written, if the kernel does not cast between these types in byte storage and the order of the host, or if the memory
+    /// cannot hold both ([`shares_memory`]).
     #[inline]
     pub fn run_elements_in_place<'a, S: Element, D: Element>(
         &self,
@@ -187,8 +187,8 @@ impl Kernel {
         // cast to bool, whose encoder writes 0 and 1.
         let bytes = unsafe { slice::from_raw_parts_mut(start.cast::<u8>(), len) };
         self.run_in_place(bytes, n)?;
-        // SAFETY: the same memory, aligned for `D` and long enough for `n` of them (`shares_memory`); the cast wrote all of them,
-        // and what it writes is valid for `D`. What the caller writes there is any bytes to `S`, or also bool.
+        // SAFETY: the same memory, aligned for `D` and long enough for `n` of them (`shares_memory`). The cast wrote all of them, and what it
+        // writes is valid for `D`. The bytes that the caller then writes there are valid for `S`, which accepts any bytes or is also bool.
         Some(unsafe { slice::from_raw_parts_mut(start.cast::<D>(), n) })
     }
 }

@@ -14,30 +14,30 @@ use crate::{
 use alloc::vec::Vec;
 use core::{mem::MaybeUninit, slice};
 
-/// Whether stores of whole registers cross cache lines in large allocations, which begin 16 bytes behind a line. Stores that do take up to 1.6
-/// times as long.
+/// Whether stores of whole registers may cross cache lines in large allocations, which begin 16 bytes after a line. Stores that cross lines take
+/// up to 1.6 times as long.
 const LINES_MATTER: bool = cfg!(any(target_arch = "x86", target_arch = "x86_64"));
 
-/// The bytes of a destination from which on a second call is worth it, so that stores begin at a cache line: casts of 4 KiB then take 0.6 to 0.9
-/// times as long.
+/// The bytes of a destination from which a second call pays off, so that stores begin at a cache line: casts of 4 KiB then take 0.6 to 0.9 times
+/// as long.
 const LONG: usize = 4096;
 
-/// The bytes of a source that is longer than its destination from which on the same holds: it fills most first caches. In shorter ones the loads that
-/// cross lines count for more.
+/// The same limit for a source that is longer than its destination: a source of this size fills most first-level caches. In shorter sources the
+/// loads that cross lines cost more.
 const LONGER: usize = 32 << 10;
 
-/// Elements that every kernel casts in its loop alone.
+/// A number of elements that every kernel casts in its main loop alone.
 const WHOLE: usize = 64;
 
 impl Kernel {
-    /// Sets the default floating-point environment, if a kernel obeys it, until the result is dropped.
+    /// Sets the default floating-point environment if a kernel obeys it; dropping the result restores the host's.
     #[inline(always)]
     pub(crate) fn guard(&self) -> Option<fpenv::Guard> {
         self.guarded.then(fpenv::guard)
     }
 
-    /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if
-    /// either buffer is shorter than `n` elements. Longer buffers are left alone behind them.
+    /// Casts `n` elements and returns the bytes of the destination that were written; `None`, with nothing written, if either buffer is shorter
+    /// than `n` elements. Bytes after the `n` elements are not touched.
     #[inline]
     pub fn run<'a>(&self, src: &[u8], dst: &'a mut [u8], n: usize) -> Option<&'a mut [u8]> {
         // SAFETY: the same memory; `run_uninit` writes only initialised bytes.
@@ -60,8 +60,8 @@ impl Kernel {
         Some(unsafe { self.run_cut(src, dst, n) })
     }
 
-    /// One cast between buffers that were looked at, with non-temporal stores if they are large. Long ones take
-    /// care that stores do not cross cache lines, which cost more than such loads do, or that loads do not.
+    /// Casts between buffers that were already checked, with non-temporal stores if they are large. In long casts, stores do not cross cache lines
+    /// or, where loads that cross lines cost more, loads do not.
     ///
     /// # Safety
     ///
@@ -74,7 +74,7 @@ impl Kernel {
         n: usize,
     ) -> &'a mut [u8] {
         if self.streams(src.len() + dst.len()) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             return unsafe { self.run_streaming(src, dst, n) };
         }
         let addresses = if dst.len() >= src.len() {
@@ -85,21 +85,21 @@ impl Kernel {
             src.as_ptr().addr() | dst.as_ptr().addr()
         };
         if LINES_MATTER && !addresses.is_multiple_of(CACHE_LINE) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             return unsafe { self.run_lines(src, dst, n) };
         }
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { self.run_unguarded(src, dst, n) }
     }
 
-    /// Whether it is the loads that should not cross cache lines, and not the stores. Of 64 bytes, all do or none.
+    /// Whether the loads rather than the stores should not cross cache lines. Accesses of 64 bytes cross lines either all or never.
     fn loads_matter_more(&self, read: usize, written: usize) -> bool {
         let pairs = self.source().dtype().kind() == Kind::Complex && read > written;
         self.tier() == Tier::Avx512 && (pairs || read / 4 >= written)
     }
 
-    /// A cast of the elements before the first cache line of one side and of some behind it, which saves the short steps for single
-    /// elements; and one of all behind that line.
+    /// Casts in two calls. The first casts the elements before the first cache line of one side and some elements after it, which avoids the slow
+    /// steps for single elements. The second casts all elements after that line.
     ///
     /// # Safety
     ///
@@ -119,7 +119,7 @@ impl Kernel {
             unsafe { self.run_unguarded(src, dst, whole) };
         }
         let (src, rest) = (&src[first * bits[0] / 8..], &mut dst[first * bits[1] / 8..]);
-        // SAFETY: these are the bytes of the others.
+        // SAFETY: these are the bytes of the other elements.
         unsafe { self.run_unguarded(src, rest, n - first) };
         // SAFETY: both casts have written all their bytes.
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
@@ -131,7 +131,7 @@ impl Kernel {
     #[cold]
     unsafe fn run_streaming<'a>(&self, src: &[u8], dst: &'a mut [MaybeUninit<u8>], n: usize) -> &'a mut [u8] {
         let Some(tools) = self.token().non_temporal() else {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             return unsafe { self.run_unguarded(src, dst, n) };
         };
         let bits = (self.source().bits_per_element(), self.target().bits_per_element());
@@ -146,7 +146,7 @@ impl Kernel {
         unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), dst.len()) }
     }
 
-    /// One cast between buffers that were looked at.
+    /// Casts between buffers that were already checked.
     ///
     /// # Safety
     ///
@@ -162,7 +162,7 @@ impl Kernel {
         unsafe { self.route.run(src, dst, n) }
     }
 
-    /// One cast at addresses, if nothing but the kernel is needed; else false, with nothing written.
+    /// Casts at addresses, if the route is only its kernel; otherwise returns false and writes nothing.
     ///
     /// # Safety
     ///
@@ -175,8 +175,8 @@ impl Kernel {
 
     /// [`run`](Self::run) between slices of the kernel's element types, from the first to the last element of both.
     ///
-    /// `None`, with nothing written, if the types are not those of the kernel in byte storage and the order of the host, or the
-    /// lengths differ.
+    /// `None`, with nothing written, if the kernel does not cast between these types in byte storage and the order of the host, or if the lengths
+    /// differ.
     #[inline]
     pub fn run_elements<'a, S: Element, D: Element>(
         &self,
@@ -204,7 +204,7 @@ impl Kernel {
         let n = src.len();
         // SAFETY: elements have no padding (`Element`), so all their bytes are initialised.
         let bytes = unsafe { slice::from_raw_parts(src.as_ptr().cast::<u8>(), size_of_val(src)) };
-        // SAFETY: the same memory, of which nothing is claimed to be initialised.
+        // SAFETY: the same memory; none of it is assumed to be initialised.
         let out = unsafe { slice::from_raw_parts_mut(dst.as_mut_ptr().cast(), size_of_val(dst)) };
         let _guard = self.guard();
         // SAFETY: the slices are the bytes of `n` elements of the kernel's two sides, which have the types' sizes (`assert_size`); the

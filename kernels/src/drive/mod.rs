@@ -1,4 +1,4 @@
-//! Floor 8: running a cast. Blocks, streaming, casts in place, the floating-point environment, views, losses, scaled casts, typed pairs.
+//! Floor 8: runs casts: blocks, streaming, casts in place, the floating-point environment, views, losses, scaled casts, typed pairs.
 
 pub(crate) mod blocks;
 mod filled;

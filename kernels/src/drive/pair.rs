@@ -5,7 +5,7 @@
 //! and the linker drops all others with their kernels. The statics are in this crate and not generic, so that a program built
 //! without optimisation runs the kernels that were optimised here.
 //!
-//! The rules are the common ones, those of `CastOptions::RUST`. Everything else goes through [`Kernel`](crate::Kernel).
+//! The rules are the common ones, as in `CastOptions::RUST`. Everything else goes through [`Kernel`](crate::Kernel).
 
 use crate::vector::opaque::opaque;
 use crate::{
@@ -31,7 +31,7 @@ use core::{marker::PhantomData, mem::MaybeUninit, slice};
 pub(crate) enum Pair {
     /// One kernel for each variant of the code ([`TierToken::variant`]).
     One([Variant; arch::VARIANTS]),
-    /// A kernel to an intermediate dtype, and one from there to the target ([`steps`]).
+    /// A kernel to an intermediate dtype, and a kernel from that dtype to the target ([`steps`]).
     Two([Variant; arch::VARIANTS], [Variant; arch::VARIANTS]),
 }
 
@@ -59,7 +59,7 @@ impl<D: Format, const SATURATE: bool> Constants<D, SATURATE> {
 impl Pair {
     const fn new<S: Format, D: Format>() -> Pair {
         let (from, to) = (S::DTYPE, D::DTYPE);
-        /// Through `M`.
+        /// The pair through the intermediate dtype `M`.
         const fn two<S: Format, M: Format, D: Format>() -> Pair {
             assert!(M::DTYPE.size() * BLOCK_ELEMENTS <= BLOCK_BYTES);
             Pair::Two(variants::<S, M>(true), variants::<M, D>(true))
@@ -121,7 +121,7 @@ impl Variant {
     #[inline(always)]
     unsafe fn run(&self, src: *const u8, dst: *mut u8, n: usize) {
         let _guard = self.guarded.then(fpenv::guard);
-        // SAFETY: the memory and the CPU are the caller's promise. The constants are those of the kernel, and the guard is held if the
+        // SAFETY: the memory and the CPU are the caller's promise. The constants belong to the kernel, and the guard is held if the
         // environment could change its results.
         unsafe { opaque(self.run)(src, dst, n, &self.data) };
     }
@@ -132,8 +132,8 @@ impl Pair {
     ///
     /// # Safety
     ///
-    /// `src` is readable for `n` elements of the pair's source and `dst` writable for as many of its target; the two do not overlap.
-    /// `sizes` are those of the elements in bytes, and the bytes of all elements are at most [`isize::MAX`] on either side.
+    /// `src` is readable for `n` elements of the pair's source and `dst` is writable for `n` elements of its target; the two do not overlap.
+    /// `sizes` are the sizes of these elements in bytes, and all elements take at most [`isize::MAX`] bytes on either side.
     #[inline(always)]
     pub(crate) unsafe fn run(
         &'static self,
@@ -164,10 +164,10 @@ impl Pair {
         sizes: (usize, usize),
     ) {
         match self {
-            // SAFETY: the kernel is that of the pair, for the tier, which the token shows to run here; the memory is the caller's.
+            // SAFETY: the kernel belongs to the pair and to the tier, which can run here by the token; the memory is the caller's.
             Pair::One(variants) => unsafe { variants[tier.variant()].run(src, dst, n) },
             // SAFETY: the first kernel reads the pair's source, the second reads what it writes and writes the pair's target
-            // (`Pair::new`); the memory and the sizes are the caller's, and the token shows the tier.
+            // (`Pair::new`); the memory and the sizes are the caller's, and the token proves the tier.
             Pair::Two(first, second) => unsafe {
                 in_two_steps(&first[tier.variant()], &second[tier.variant()], src, dst, n, sizes)
             },
@@ -191,13 +191,13 @@ impl Pair {
             // SAFETY: the memory and the sizes are the caller's.
             return unsafe { self.run_small(tier, src, dst, n, sizes) };
         };
-        // SAFETY: `src` is readable and `dst` writable for `n` elements of these sizes, which are at most `isize::MAX` bytes and do
-        // not overlap; nothing is said of what is in `dst`.
+        // SAFETY: `src` is readable and `dst` writable for `n` elements of these sizes, which are at most `isize::MAX` bytes and do not overlap;
+        // `dst` need not be initialised.
         let (src, dst) = unsafe {
             (slice::from_raw_parts(src, n * sizes.0), slice::from_raw_parts_mut(dst.cast(), n * sizes.1))
         };
         let bits = (8 * sizes.0 as u32, 8 * sizes.1 as u32);
-        // SAFETY: `tier`, whose tools these are, can run here; the slices are the bytes of `n` elements.
+        // SAFETY: `tier`, which has these tools, can run here; the slices are the bytes of `n` elements.
         unsafe {
             stream(tools, src, dst, n, bits, |src, dst, count| {
                 // SAFETY: the driver gives the bytes of `count` elements on either side.
@@ -207,13 +207,13 @@ impl Pair {
     }
 }
 
-/// Two kernels, block by block.
+/// Runs two kernels, block by block.
 ///
 /// Never inlined: it has a block on the stack.
 ///
 /// # Safety
 ///
-/// As [`Pair::run`] of the pair of the source of `first` and the target of `second`, which reads what `first` writes: elements of at most
+/// As [`Pair::run`], for the pair of the source of `first` and the target of `second`. `second` reads what `first` writes: elements of at most
 /// [`BLOCK_BYTES`] / [`BLOCK_ELEMENTS`] bytes.
 #[inline(never)]
 unsafe fn in_two_steps(
@@ -228,8 +228,8 @@ unsafe fn in_two_steps(
     let block = block.start();
     while n > 0 {
         let count = n.min(BLOCK_ELEMENTS);
-        // SAFETY: `count` of the caller's elements on either side, and as many between the steps, for which the block has room; the
-        // first step writes all that the second reads.
+        // SAFETY: `count` of the caller's elements are on either side, and the block has room for `count` elements between the steps; the first
+        // step writes all that the second reads.
         unsafe {
             first.run(src, block, count);
             second.run(block, dst, count);
@@ -239,7 +239,7 @@ unsafe fn in_two_steps(
     }
 }
 
-/// Used in a constant, a compile-time error if this build leaves out one of the dtypes.
+/// Fails to compile, if used in a constant, when this build leaves out one of the dtypes.
 pub const fn assert_built<S: Element, D: Element>() {
     if !S::DTYPE.is_built() || !D::DTYPE.is_built() {
         panic!("{}", NOT_BUILT);
@@ -301,7 +301,7 @@ pub fn cast_uninit<'a, S: Element, D: Element>(
         return None;
     }
     let sizes = (size_of::<S>(), size_of::<D>());
-    // SAFETY: `n` elements of each slice, a shared and an exclusive one. The types are those of the pair; elements have no padding,
+    // SAFETY: `n` elements of each slice, a shared and an exclusive one. The types belong to the pair; elements have no padding,
     // so all their bytes are initialised, and what a cast to `D::DTYPE` writes is valid for `D` (`Element`).
     unsafe {
         if Of::<S, D>::IS_COPY {

@@ -18,7 +18,7 @@ pub enum PtrError {
 }
 
 impl Kernel {
-    /// The bytes of `n` elements of the source and of the target, of which no addresses overlap unless they are equal.
+    /// The numbers of bytes of `n` elements of the source and of the target. The two ranges must not overlap, unless the addresses are equal.
     ///
     /// # Errors
     ///
@@ -47,8 +47,8 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` writable for those of `n` elements
-    /// of the target; no one else accesses them meanwhile. If there are no elements, the pointers may be null or dangling.
+    /// `src` is readable for the bytes of `n` elements of the source, which are initialised, and `dst` is writable for the bytes of `n` elements
+    /// of the target; nothing else accesses these bytes meanwhile. If there are no elements, the pointers may be null or dangling.
     #[inline]
     pub unsafe fn run_ptr(&self, src: *const u8, dst: *mut u8, n: usize) -> Result<(), PtrError> {
         let (read, written) = self.check_ptr(src, dst, n)?;
@@ -61,8 +61,8 @@ impl Kernel {
             return Ok(());
         }
         let _guard = self.guard();
-        // SAFETY: the caller's memory: initialised where it is read, and the two ranges do not overlap, as was just found. They are the bytes
-        // of `n` elements of either side, and the guard is held.
+        // SAFETY: the caller's memory is initialised where it is read, and the check above found that the two ranges do not overlap. They are the
+        // bytes of `n` elements of either side, and the guard is held.
         unsafe {
             let src = slice::from_raw_parts(src, read);
             let dst = slice::from_raw_parts_mut(dst.cast(), written);
@@ -72,7 +72,7 @@ impl Kernel {
     }
 }
 
-/// Small enough for Miri; `tests/ptr.rs` of the root crate tests every pair.
+/// Tests small enough for Miri; `tests/ptr.rs` of the root crate tests every pair.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -98,7 +98,7 @@ mod tests {
             let mut buffer = values.clone();
             buffer.resize(read.max(written), 0);
             let start = buffer.as_mut_ptr();
-            // SAFETY: bytes of the buffer, which nobody else accesses before the last use of both.
+            // SAFETY: bytes of the buffer, which nothing else accesses before the last use of both.
             unsafe {
                 let (src, dst) = if read > written {
                     (start, slice::from_raw_parts_mut(start, written).as_mut_ptr())

@@ -1,8 +1,8 @@
 //! `Serialize` and `Deserialize` for dtypes, encodings and other plain values.
 //!
-//! *Law.* Formats that people read hold the name, which [`Display`](fmt::Display) prints where the type has it, and other formats hold a `u8`.
-//! Neither depends on the host: an encoding of elements of several bytes always has its byte order. A name or a number that no value has is
-//! an error that lists the values.
+//! *Law.* Human-readable formats contain the name, as [`Display`](fmt::Display) prints it for types that implement it, and other formats contain a
+//! `u8`. Neither depends on the host: an encoding of multi-byte elements always includes its byte order. For a name or a number that no value has,
+//! the error lists all values.
 
 use crate::{
     arch::Tier,
@@ -17,7 +17,7 @@ use core::{fmt, marker::PhantomData};
 
 /// A type whose values all have a name and a number.
 pub trait Named: Copy + PartialEq + 'static {
-    /// What a value is, with its article: `"a tier"`.
+    /// The type's word with its article, for error messages: `"a tier"`.
     const WHAT: &'static str;
     /// All values with their names, each at its number. New values come last, so that numbers keep their meaning.
     const VALUES: &'static [(&'static str, Self)];
@@ -43,7 +43,7 @@ pub fn deserialize<'de, T: Named, D: Deserializer<'de>>(deserializer: D) -> Resu
     }
 }
 
-/// Reads a name or a number. Shown, it is the list of all names.
+/// Reads a name or a number. Displayed, it is the list of all names.
 struct Values<T>(PhantomData<T>);
 
 impl<T: Named> fmt::Display for Values<T> {
@@ -163,7 +163,7 @@ impl Visitor<'_> for DTypes {
     }
 }
 
-/// What an encoding has beside its dtype: as text, and as number.
+/// What an encoding has besides its dtype, as text; the index is its number.
 const FORMS: [(&str, Storage, Option<ByteOrder>); 4] = [
     (" (one per byte)", Storage::Byte, None),
     (" (packed)", Storage::Packed, None),
@@ -212,7 +212,7 @@ impl Serialize for Encoding {
     }
 }
 
-/// As it is written. A dtype alone has separate bytes in the byte order of the host, as [`Encoding::new`].
+/// Reads an encoding as it is written. A dtype alone means separate bytes in the byte order of the host, as [`Encoding::new`].
 impl<'de> Deserialize<'de> for Encoding {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         if deserializer.is_human_readable() {

@@ -23,14 +23,14 @@ const BLOCK: usize = BLOCK_BYTES / 16;
 /// How far ahead the source is prefetched, in bytes.
 const AHEAD: usize = 8192;
 
-/// Elements per block. Shorter blocks spread the prefetches of the source better, longer ones call the kernel less often. These
-/// are the fastest for nearly all pairs, by up to a third over blocks of 1024 elements.
+/// Elements per block. Shorter blocks spread the prefetches of the source better; longer blocks call the kernel less often. These sizes are the
+/// fastest for nearly all pairs, by up to a third over blocks of 1024 elements.
 const fn block_of(from_bits: usize, to_bits: usize) -> usize {
     let half_is_whole_lines = (BLOCK / 2 * to_bits).is_multiple_of(8 * CACHE_LINE);
     if from_bits >= 32 && half_is_whole_lines {
         BLOCK / 2
     } else if from_bits < 8 && to_bits < 8 {
-        // As many bytes as other blocks have.
+        // As many bytes as other blocks take.
         4 * BLOCK
     } else {
         BLOCK
@@ -46,8 +46,8 @@ impl Drop for Fence {
     }
 }
 
-/// Fills `dst` with `n` elements of `to_bits` bits. `cast` is given the source bytes of a range of elements (on whole bytes) and room
-/// for their destination bytes, which it fills.
+/// Fills `dst` with `n` elements of `to_bits` bits. `cast` receives the source bytes of a range of elements (on whole bytes) and the memory of
+/// their destination bytes, which it fills.
 ///
 /// # Safety
 ///
@@ -85,17 +85,17 @@ pub(crate) unsafe fn stream(
     for (src, dst) in src.chunks_exact(read).zip(dst.chunks_exact_mut(written)) {
         (tools.prefetch)(src.as_ptr().wrapping_add(AHEAD), read);
         cast(src, stack, block);
-        // SAFETY: the CPU has the tier, by the caller. `cast` has filled the block on the stack, which begins at a line as
-        // that of the destination does; both are `written` bytes, whole lines.
+        // SAFETY: the caller's CPU has the tier. `cast` has filled the block on the stack, which begins at a line, as does its part of the
+        // destination; both are `written` bytes, whole lines.
         unsafe { (tools.store)(stack.as_ptr().cast(), dst.as_mut_ptr().cast(), written) };
     }
     cast(src_tail, dst_tail, n - head - blocks * block);
 }
 
-/// The number of elements before the first cache line of a buffer at an address, a number that is whole bytes in this and in the other buffer;
-/// `None` if no such number of elements ends at a line. The elements of the buffers have these numbers of bits.
+/// The number of elements before the first cache line of a buffer at an address, such that they take whole bytes in this and in the other buffer;
+/// `None` if no such number of elements ends at a line. The elements of the buffers have `bits` and `other_bits` bits.
 pub(crate) fn head(address: usize, bits: usize, other_bits: usize) -> Option<usize> {
-    // So many elements are whole bytes in both.
+    // This number of elements takes whole bytes in both buffers.
     let whole = 8 >> (bits | other_bits | 8).trailing_zeros();
     let (step, left) = (whole * bits / 8, address.wrapping_neg() % CACHE_LINE);
     match step.is_power_of_two() {
@@ -108,7 +108,7 @@ pub(crate) fn head(address: usize, bits: usize, other_bits: usize) -> Option<usi
     }
 }
 
-/// The driver with ordinary stores; `tests/streaming.rs` of the root crate tests it with those of the tiers.
+/// Tests the driver with ordinary stores; `tests/streaming.rs` of the root crate tests it with the stores of the tiers.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -122,7 +122,7 @@ mod tests {
         prefetch: |_, _| {},
         store: |src, dst, len| {
             assert!(src.addr() % CACHE_LINE == 0 && dst.addr() % CACHE_LINE == 0 && len % CACHE_LINE == 0);
-            // SAFETY: the promise of the caller.
+            // SAFETY: the caller's promise.
             unsafe { src.copy_to_nonoverlapping(dst, len) };
         },
         fence: || {
@@ -130,7 +130,7 @@ mod tests {
         },
     };
 
-    /// Bytes to words of two bytes, and back; elements of four bits as they are.
+    /// Casts bytes to words of two bytes, and back; elements of four bits unchanged.
     #[test]
     fn every_byte_once_and_in_its_place() {
         let lengths: &[usize] =
@@ -144,7 +144,7 @@ mod tests {
                     let mut dst = vec![MaybeUninit::new(0xA5_u8); offset + len + 70];
                     let fences = FENCES.load(Ordering::Relaxed);
                     let (s, d) = (n * bits.0 as usize / 8 + n * bits.0 as usize % 8 / 4, bits.1 as usize);
-                    // SAFETY: ordinary stores; the slices are as long as they have to be.
+                    // SAFETY: the stores are ordinary; the slices are long enough.
                     unsafe {
                         stream(
                             &ORDINARY,
@@ -167,7 +167,7 @@ mod tests {
                             },
                         );
                     }
-                    // Fewer elements than a block, and words of which none begins a line, are cast as ever.
+                    // Fewer elements than a block, and words that never begin a line, are cast with regular stores.
                     let fenced = FENCES.load(Ordering::Relaxed) > fences;
                     let words_apart = d == 16 && dst[offset..].as_ptr().addr() % 2 == 1;
                     if n < BLOCK || words_apart {

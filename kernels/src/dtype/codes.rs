@@ -3,8 +3,8 @@
 use super::DType;
 use crate::dtype::Encoding;
 
-/// Two functions from one list: from dtypes to the numbers of another system, and back. The compiler warns of a number or a dtype that is
-/// in the list twice.
+/// Defines two functions from one list: from dtypes to the numbers of another system, and back. The compiler warns if a number or a dtype occurs
+/// twice.
 macro_rules! numbers {
     ($to:ident, $from:ident, $number:ty: $($value:tt $variant:ident,)*) => {
         const fn $to(dtype: DType) -> Option<$number> {

@@ -27,7 +27,7 @@ use super::DType;
 ///
 /// A generic wrapper has the `DTYPE` of its parameter: `T::DTYPE`.
 ///
-/// Text, `char`, `i128`, `u128` and types with niches such as `NonZero` are no elements. The compiler says what to do with them:
+/// Text, `char`, `i128`, `u128` and types with niches such as `NonZero` are no elements. The compiler's message says what to use instead:
 ///
 /// ```compile_fail,E0277
 /// # use lanecast_kernels as lanecast;

@@ -14,7 +14,7 @@ pub struct FInfo {
     pub exponent_bits: u32,
     /// Width of the mantissa field, without the implicit bit.
     pub mantissa_bits: u32,
-    /// What is subtracted from the exponent field.
+    /// The number that is subtracted from the exponent field.
     pub bias: i32,
     /// The distance from 1 to the next larger value.
     pub eps: f64,

@@ -6,12 +6,12 @@
 //! A row reads `kind (Variant, Format, code, "name", Spec, [aliases])`:
 //!
 //! * `kind` says where the format type comes from: `native` types exist already (Rust's, `half`'s, `num-complex`'s),
-//!   `small_int` and `small_float` rows make a newtype over `u8`;
+//!   `small_int` and `small_float` rows define a newtype over `u8`;
 //! * `code` is the stable number of the dtype: it never changes and is never reused, and rows are in its order;
 //! * `Spec` is everything that arithmetic needs to know about the dtype.
 //!
-//! Names are those of NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other
-//! alias is here only if it means the same thing to every system.
+//! Canonical names come from NumPy and ml_dtypes. Short forms count bits (`i4`), as Rust's names do and NumPy's codes do not. Any other alias is
+//! here only if it means the same thing to every system.
 
 use core::fmt;
 
@@ -94,7 +94,7 @@ pub struct FloatSpec {
     pub exponent_bits: u32,
     /// Width of the mantissa field in bits, without the implicit bit.
     pub mantissa_bits: u32,
-    /// What is subtracted from the exponent field.
+    /// The number that is subtracted from the exponent field.
     pub bias: i32,
     /// What the top of the code range means.
     pub flavor: Flavor,
@@ -113,7 +113,7 @@ impl FloatSpec {
     pub const fn sign_mask(self) -> u64 {
         if self.signed() { 1 << (self.exponent_bits + self.mantissa_bits) } else { 0 }
     }
-    /// All bits but the sign.
+    /// All bits except the sign.
     pub const fn magnitude_mask(self) -> u64 {
         (1 << (self.exponent_bits + self.mantissa_bits)) - 1
     }
@@ -217,7 +217,7 @@ macro_rules! define_dtype {
         }
 
         impl DType {
-            /// All dtypes in the order of their codes, including those that this build leaves out.
+            /// All dtypes in the order of their codes, including the ones that this build leaves out.
             pub const EVERY: &'static [DType] = &[$(DType::$variant),*];
 
             /// The canonical name, as in NumPy and ml_dtypes, such as `"float8_e4m3fn"`.
@@ -239,7 +239,7 @@ macro_rules! define_dtype {
 }
 for_each_dtype!(define_dtype);
 
-/// How many dtypes there are.
+/// The number of dtypes.
 pub(crate) const COUNT: usize = DType::EVERY.len();
 
 // The table of kernels is indexed by the code.
@@ -251,7 +251,7 @@ const _: () = {
     }
 };
 
-/// How many dtypes this build casts.
+/// The number of dtypes that this build casts.
 const BUILT: usize = {
     let (mut i, mut count) = (0, 0);
     while i < COUNT {

@@ -1,5 +1,4 @@
-//! Floor 1: the dtypes. The list of them with all that is known of each, how elements are stored, and what a type promises that is an
-//! element.
+//! Floor 1: the list of dtypes with all that is known of each, the storage of elements, and the promises of an element type.
 
 mod codes;
 mod element;

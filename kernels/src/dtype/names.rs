@@ -1,4 +1,4 @@
-//! Dtypes from their names, and the names nearest to one that is no dtype's.
+//! Parses the names of dtypes, and finds the names nearest to an unknown one.
 
 use super::DType;
 use crate::dtype::UnknownName;
@@ -23,7 +23,7 @@ impl FromStr for DType {
             for dtype in DType::EVERY {
                 let best = dtype.names().map(|n| edit_distance(&lower, n)).min().unwrap_or(usize::MAX);
                 if best <= most {
-                    // The library's sort is larger than all other code of this function.
+                    // The standard library's sort would be larger than all other code of this function.
                     let place = near.partition_point(|other| *other < (best, dtype.name()));
                     near.insert(place, (best, dtype.name()));
                 }
@@ -66,7 +66,7 @@ mod tests {
         assert_eq!("bf".parse::<DType>().unwrap_err().near, [""; 0]);
         assert!("quaternion".parse::<DType>().unwrap_err().to_string().contains("DType::ALL"));
         assert!("x".repeat(1 << 10).parse::<DType>().is_err());
-        // Words that mean different dtypes to different systems are nobody's alias.
+        // Words that mean different dtypes to different systems are not accepted as aliases.
         for ambiguous in
             ["float", "int", "long", "f8", "short", "byte", "", "e4m3", "f8e4m3", "F8_E4M3", "fp8_e4m3"]
         {

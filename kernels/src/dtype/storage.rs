@@ -31,16 +31,16 @@ impl ByteOrder {
 
 /// The content of a byte buffer: a dtype, the storage of its elements and their byte order.
 ///
-/// Elements may have any alignment. Those of more than one byte are in the byte order of the host unless
-/// [`with_order`](Self::with_order) says otherwise. The two parts of a complex number are swapped separately.
+/// Elements may have any alignment. Multi-byte elements are in the byte order of the host unless [`with_order`](Self::with_order) says otherwise.
+/// The two parts of a complex number are swapped separately.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Encoding {
     dtype: DType,
     form: Form,
 }
 
-/// Storage and byte order in one, since packed elements have no byte order. Every call of a plan reads two of these, which is faster
-/// if they are two bytes.
+/// Storage and byte order in one enum, since packed elements have no byte order. Every call of a plan reads two encodings, which is faster if each
+/// takes two bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Form {
     Byte,
@@ -77,7 +77,7 @@ impl Encoding {
         Self { form, ..self }
     }
 
-    /// The byte order of the elements; that of the host if they are of one byte or less.
+    /// The byte order of the elements; the host's order for elements of one byte or less.
     pub const fn order(self) -> ByteOrder {
         match (self.is_swapped(), ByteOrder::NATIVE) {
             (false, native) => native,
@@ -112,7 +112,7 @@ impl Encoding {
     /// The distance from one element to the next in bits.
     #[inline]
     pub const fn bits_per_element(self) -> u32 {
-        /// `[form][dtype]`: every call of a plan asks.
+        /// `[form][dtype]`: a table, because every call of a plan reads it.
         const BITS: [[u8; COUNT]; 3] = {
             let mut bits = [[0; COUNT]; 3];
             let mut i = 0;
@@ -148,7 +148,7 @@ impl Encoding {
     }
 }
 
-/// The bytes of `n` elements of so many bits, including a last partial byte; `None` if that exceeds [`isize::MAX`].
+/// The bytes of `n` elements of `bits` bits, including a last partial byte; `None` if that exceeds [`isize::MAX`].
 #[inline]
 pub(crate) const fn bytes_of(n: usize, bits: usize) -> Option<usize> {
     let bytes = if bits.is_multiple_of(8) {

@@ -1,4 +1,4 @@
-//! The error of everything that is looked up by its name.
+//! The error for an unknown name.
 
 use alloc::{borrow::Cow, string::String, vec::Vec};
 use core::fmt;
@@ -23,7 +23,7 @@ pub struct UnknownName {
     /// For dtypes, up to three canonical names within two edits of the name (within one edit for names of two or three bytes), the nearest
     /// first.
     pub near: Vec<&'static str>,
-    /// All names that were known; empty for dtypes, which are many.
+    /// All known names; empty for dtypes, which are many.
     pub known: Vec<&'static str>,
 }
 

@@ -1,4 +1,4 @@
-//! Elements in memory, one by one.
+//! Reads and writes single elements in memory.
 
 use crate::dtype::DType;
 

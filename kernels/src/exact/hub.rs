@@ -13,8 +13,8 @@
 //! | [`F64`] | float64 | rounded once | itself | through float32 rounded to odd |
 //! | [`Pair`] | complex numbers | by parts | by parts | the real part |
 //!
-//! *Rounding to odd* (truncate, then set the last bit if anything was lost) makes a second rounding to fewer bits equal to a single
-//! one: the last bit says on which side of a tie the exact value was. It needs two bits more than the target has.
+//! *Rounding to odd* (truncate, then set the last bit if anything was lost) makes a second rounding to fewer bits equal to a single rounding: the
+//! last bit says on which side of a tie the exact value was. It needs two bits more than the target has.
 //!
 //! Floats are passed as bits, so that no machine register (the x87 above all) can alter a NaN.
 
@@ -23,7 +23,7 @@ use crate::{
     exact::round::Correction,
 };
 
-/// Which values a hub holds: all `m * 2^e` with `|m| < 2^precision` and the value's bits between two exponents.
+/// The values that a hub holds: all `m * 2^e` with `|m| < 2^precision` and the value's bits between two exponents.
 #[derive(Clone, Copy)]
 pub(crate) struct Capacity {
     precision: u32,
@@ -84,7 +84,7 @@ pub(crate) const fn parts_fit(from: DType, to: DType) -> bool {
 pub(crate) trait Hub: Copy {
     /// The values it holds.
     const CAPACITY: Capacity;
-    /// Whether there is an imaginary part.
+    /// Whether the hub has an imaginary part.
     const COMPLEX: bool = false;
     /// The hub of the real and the imaginary part.
     type Part: Hub;
@@ -106,19 +106,19 @@ pub(crate) trait Hub: Copy {
     fn f64_odd(self) -> u64 {
         self.f64()
     }
-    /// Float32 under any rounding.
+    /// The float32 under any rounding.
     #[inline(always)]
     fn f32_in(self, correction: Correction) -> u32 {
         integer_to_f32(self.f64_in(Correction::TO_ODD), correction)
     }
-    /// Float64 under any rounding.
+    /// The float64 under any rounding.
     #[inline(always)]
     fn f64_in(self, _: Correction) -> u64 {
         self.f64()
     }
     /// The integer, truncated and brought into range, in the low bits; the other bits are junk.
     fn int<const SATURATE: bool>(self, bits: u32, signed: bool) -> u64;
-    /// Whether it is not zero; NaN is not.
+    /// Whether the value is not zero; NaN is not zero.
     fn nonzero(self) -> bool;
 }
 
@@ -203,7 +203,7 @@ macro_rules! sum {
 /// The lower half of an integer of 64 bits as a float.
 #[inline(always)]
 fn low_half(x: u64) -> f64 {
-    // Put below the units of 2^52.
+    // The half is placed below the units of 2^52.
     f64::from_bits(x & 0xFFFF_FFFF | 0x4330_0000_0000_0000) - 4_503_599_627_370_496.0
 }
 
@@ -221,7 +221,7 @@ macro_rules! real {
     };
 }
 
-// Below the macro that it uses.
+// After the macro that the module uses.
 mod floats;
 
 /// The methods that all integers share: the machine rounds them once.
@@ -319,7 +319,7 @@ impl Hub for Unsigned {
     }
     #[inline(always)]
     fn f64_in(self, correction: Correction) -> u64 {
-        // Put below the units of 2^84.
+        // The half is placed below the units of 2^84.
         let high =
             f64::from_bits(self.0 >> 32 | 0x4530_0000_0000_0000) - 19_342_813_113_834_066_795_298_816.0;
         sum!(f64, u64, code64, 0x7FF0_0000_0000_0000, high, low_half(self.0), correction)

@@ -1,4 +1,4 @@
-//! Decode and encode of every format under every rule, in integer arithmetic.
+//! Decodes and encodes every format under every rule, in integer arithmetic.
 //!
 //! This is the law in its plainest form: [`Exact`] holds every value of every dtype, [`decode`] never rounds, and the encoders
 //! round once, from the exact value. It has three uses: constants and tables of the kernels are computed with it at
@@ -25,12 +25,12 @@ pub enum Rounding {
 }
 
 impl Rounding {
-    /// Every way of rounding; integers know all but the last.
+    /// All roundings; integers accept all but the last.
     pub const ALL: [Self; 6] =
         [Self::NearestEven, Self::NearestAway, Self::TowardZero, Self::Floor, Self::Ceil, Self::ToOdd];
 }
 
-/// Which values, besides the powers of two that are its codes, are in range of `float8_e8m0fnu`; `docs/semantics.md`, section 6.5.
+/// Which values other than the powers of two themselves are in range of `float8_e8m0fnu`; `docs/semantics.md`, section 6.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum PowerRange {
     /// Values from its smallest to its largest value, before rounding.
@@ -309,14 +309,14 @@ const fn to_exponent(f: FloatSpec, x: Exact, rules: &Rules) -> u64 {
     if log2 < -f.bias {
         return if exact { below } else { 0 };
     }
-    // The bits below the leading one, at the top of a word: 1.5 is the highest of them alone.
+    // The bits below the leading one, at the top of a word: 1.5 has only the highest of them.
     let fraction = (x.significand << x.significand.leading_zeros()) << 1;
     if log2 > f.max_exponent() || (exact && log2 == f.max_exponent() && fraction != 0) {
         return above;
     }
     let up = match rules.rounding {
         Rounding::Ceil => fraction != 0,
-        // Code 0 acts as zero, because values below its own also round to it.
+        // Code 0 acts as zero, because values below its own value also round to it.
         Rounding::NearestAway | Rounding::NearestEven if !exact && log2 == -f.bias => fraction != 0,
         Rounding::NearestAway | Rounding::NearestEven => fraction >> 63 == 1,
         Rounding::TowardZero | Rounding::Floor => false,
@@ -348,7 +348,7 @@ pub(crate) const fn encode(dtype: DType, (re, im): (Exact, Exact), rules: &Rules
     }
 }
 
-/// The format of a dtype that must be a float; otherwise this does not compile in a constant.
+/// The format of a dtype that must be a float; for any other dtype, using it in a constant does not compile.
 pub(crate) const fn float_spec(dtype: DType) -> FloatSpec {
     match dtype.float_spec() {
         Some(f) => f,

@@ -1,4 +1,4 @@
-//! The cast of a single element, in integer arithmetic.
+//! Casts a single element, in integer arithmetic.
 //!
 //! *Law.* [`cast_code`] returns the same code as the kernels for the pair and the rules: it casts the value through `exact`, or copies
 //! the bits where `docs/semantics.md`, section 2, says so. It uses no floating-point register.
@@ -38,7 +38,7 @@ pub(crate) const fn cast_code(from: DType, to: DType, code: u128, rules: &Rules)
         }
         (Spec::Complex(_), _) => cast_code(part(from), to, code, rules),
         (_, Spec::Complex(_)) => cast_code(from, part(to), code, rules),
-        // A signalling NaN stays one.
+        // A signalling NaN stays signalling.
         _ if matches!((from, to), (DType::BFloat16, DType::Float32)) => code << 16,
         _ => encode(to, decode(from, code), rules),
     }
@@ -65,14 +65,14 @@ pub fn cast_one<S: Element, D: Element>(value: S, rules: &Rules) -> D {
     let bytes = unsafe { slice::from_raw_parts((&raw const value).cast::<u8>(), size_of::<S>()) };
     let code = cast_code(S::DTYPE, D::DTYPE, read(bytes, S::DTYPE), rules);
     let mut out = MaybeUninit::<D>::zeroed();
-    // SAFETY: the memory of `out`, all bytes of which were set to zero.
+    // SAFETY: the memory of `out`, whose bytes were all set to zero.
     let bytes = unsafe { slice::from_raw_parts_mut(out.as_mut_ptr().cast::<u8>(), size_of::<D>()) };
     write(code, D::DTYPE, bytes);
-    // SAFETY: it was written, with an element that a cast to `D::DTYPE` gives, which is valid for `D` (`Element`).
+    // SAFETY: it was written, with an element that results from a cast to `D::DTYPE` and so is valid for `D` (`Element`).
     unsafe { out.assume_init() }
 }
 
-/// Small enough for Miri; every pair is tried in `tests/typed.rs` of the root crate.
+/// Tests small enough for Miri; `tests/typed.rs` of the root crate tests every pair.
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,4 +1,4 @@
-//! Derives every rounding from the one that needs no control register: to nearest, ties to even.
+//! Derives every rounding from the only one that needs no control register: to nearest, ties to even.
 //!
 //! The default rounding gives the nearest value. The *residual*, the exact error of that rounding, says whether the magnitude went
 //! up or down, and so which of the two neighbours another rounding takes: the lower one, or the next one if the value was inexact
@@ -10,13 +10,13 @@ use crate::exact::Rounding;
 /// The step from the nearest code to the code that a rounding rule requires. All fields are masks: zero or all ones.
 #[derive(Clone, Copy)]
 pub(crate) struct Correction {
-    /// Whether a magnitude that was rounded up first goes down again.
+    /// Whether a magnitude that was rounded up is first stepped down again.
     directed: u32,
-    /// Whether an inexact positive value then goes up in magnitude.
+    /// Whether an inexact positive value is then stepped up in magnitude.
     up: u32,
     /// Whether a negative value does the opposite of a positive one.
     flip: u32,
-    /// Whether an inexact value goes up if that makes the code odd.
+    /// Whether an inexact value is stepped up if that makes the code odd.
     odd: u32,
     /// Whether ties go away from zero.
     away: u32,
@@ -58,7 +58,7 @@ impl Correction {
         extended(self.away)
     }
 
-    /// The magnitude code of a value whose nearest is `nearest`. `rounded_up`, `inexact` and `negative` are masks.
+    /// The magnitude code of a value whose nearest code is `nearest`. `rounded_up`, `inexact` and `negative` are masks.
     #[inline(always)]
     pub(crate) const fn code(self, nearest: u32, rounded_up: u32, inexact: u32, negative: u32) -> u32 {
         // A mask is -1.
@@ -76,10 +76,10 @@ impl Correction {
         low.wrapping_add(inexact & up & 1)
     }
 
-    /// The number to add to the bits of a float before those in `below` are cut off. `last` is the lowest bit that stays.
+    /// The number to add to the bits of a float before the bits in `below` are cut off. `last` is the lowest bit that stays.
     #[inline(always)]
     pub(crate) const fn bias(self, last: u32, negative: u32, below: u32) -> u32 {
-        // Nearest: just under half a unit, plus one for a tie that goes up. Otherwise a whole unit less one, or nothing.
+        // Nearest: just under half a unit, plus one for a tie that rounds up. Otherwise one less than a whole unit, or nothing.
         let nearest = (below >> 1) + (last | self.away & 1);
         let directed = (self.up ^ negative & self.flip | self.odd & last.wrapping_sub(1)) & below;
         nearest & !self.directed | directed
@@ -95,7 +95,7 @@ impl Correction {
     }
 }
 
-/// A mask of 32 bits as one of 64.
+/// Extends a mask of 32 bits to 64 bits.
 #[inline(always)]
 const fn extended(mask: u32) -> u64 {
     mask as i32 as i64 as u64
@@ -103,7 +103,7 @@ const fn extended(mask: u32) -> u64 {
 
 macro_rules! whole {
     ($name:ident, $float:ident, $bits:ident, $int:ident, $wide:expr) => {
-        /// A float rounded to an integral value; infinities and NaNs as they are.
+        /// Rounds a float to an integral value; infinities and NaNs are unchanged.
         #[inline(always)]
         pub(crate) fn $name(self, x: $bits) -> $bits {
             const SIGN: $bits = 1 << ($bits::BITS - 1);

@@ -1,4 +1,4 @@
-//! Which rules affect a pair.
+//! Determines which rules affect a pair.
 
 use crate::{
     dtype::{DType, Flavor, Kind, Spec},

@@ -1,15 +1,15 @@
-//! Casts in two steps: pairs that need no kernel of their own, because an intermediate dtype changes no result.
+//! Casts in two steps, for pairs that need no kernel of their own because an intermediate dtype changes no result.
 //!
 //! * *Complex numbers to all dtypes but bool and complex ones* are cast through their real part, which the first step copies.
 //! * *Wide integers to floats with a short range* are cast through an integer of 8 bits, to which the first step saturates.
 //!
-//! Saturating changes no result: let `2^e` be the first power of two beyond the range of the float. All numbers from `2^e` on have the
-//! same result, which is the largest number, infinity or NaN, as the rules say. So have all numbers up to `-2^e`. The intermediate integer
-//! has the sign of the source and holds `2^e` (and `-2^e`). What does not fit in it becomes one of its ends, and both the number and the
-//! end are beyond `2^e`, or both beyond `-2^e`. All other numbers stay as they are. The second step is a table lookup, under any rules.
+//! Saturating changes no result. Let `2^e` be the first power of two out of the float's range. All numbers from `2^e` on have the same result: the
+//! largest number, infinity or NaN, depending on the rules. The same holds for all numbers up to `-2^e`. The intermediate integer has the sign of
+//! the source and holds `2^e` (and `-2^e`). A number that does not fit in it becomes one of its ends. Then both the number and the end are at
+//! least `2^e`, or both are at most `-2^e`. All other numbers stay the same. The second step is a table lookup, under any rules.
 //!
-//! Integers of 64 bits could come to floats with a longer range through 32 bits in the same way, but AVX2 took 2.5 times as long: most of
-//! them have 32 bits, and a kernel of the pair needs a test for that instead of saturation.
+//! Integers of 64 bits could become floats with a longer range through 32 bits in the same way, but AVX2 took 2.5 times as long: most of these
+//! integers fit in 32 bits, and a kernel of the pair only tests for that instead of saturating.
 
 use crate::dtype::{DType, Flavor, Spec};
 
@@ -23,7 +23,7 @@ pub(crate) const fn through(from: DType, to: DType) -> Option<DType> {
             if to as u8 == part as u8 { None } else { Some(part) }
         }
         Spec::Int { bits: 16.., signed } => match to.spec() {
-            // 2^6 is beyond the range.
+            // 2^6 is out of range.
             Spec::Float(f) if !matches!(f.flavor, Flavor::Exponent) && f.max_exponent() < 6 => {
                 Some(if signed { DType::Int8 } else { DType::UInt8 })
             }
@@ -68,7 +68,7 @@ mod tests {
         }
     }
 
-    /// The integers around the ends of all integers and of the ranges of floats, and the rules of each.
+    /// Tests the integers around the ends of all integer and float ranges, under the rules of each.
     #[test]
     #[cfg_attr(miri, ignore = "safe code, and nearly half of the time of all tests there")]
     fn saturating_changes_no_result() {

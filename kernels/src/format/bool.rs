@@ -9,7 +9,7 @@ impl Format for bool {
     type Wrapping = Self;
     #[inline(always)]
     fn decode(code: u8) -> Small {
-        // The smaller of the byte and 1: a comparison would become slow mask code in vectors.
+        // The minimum of the byte and 1: a comparison would become slow mask code in vectors.
         Small(code.min(1) as i32)
     }
     #[inline(always)]

@@ -1,8 +1,7 @@
 //! The data that a kernel reads besides its elements: the constants of a target under the rules of a cast.
 //!
-//! A kernel is one body per family of pairs. The formats of a family differ only in numbers, which are here, and so are the
-//! rules (`exact::Rules`): an option changes a number or, for the few roundings that no number can express, the
-//! [`Direction`] of the floating-point environment or the body.
+//! A kernel is one body per family of pairs. The formats of a family differ only in numbers, which are here. So do the rules (`exact::Rules`): an
+//! option changes a number or, for the few roundings that no number can express, the [`Direction`] of the floating-point environment or the body.
 
 use crate::{
     dtype::{COUNT, DType, Flavor, FloatSpec, Spec},
@@ -20,8 +19,8 @@ pub(crate) enum Direction {
     TowardZero,
 }
 
-/// The direction in which an instruction rounds floats to integers as `rounding` says, if there is one; ties away from zero are
-/// handled by `Data::sticky`.
+/// The direction in which an instruction rounds floats to integers as `rounding` says, if there is one; `Data::sticky` handles ties away from
+/// zero.
 pub(crate) fn direction(rounding: Rounding) -> Option<Direction> {
     match rounding {
         Rounding::NearestEven | Rounding::NearestAway => Some(Direction::NearestEven),
@@ -32,8 +31,8 @@ pub(crate) fn direction(rounding: Rounding) -> Option<Direction> {
     }
 }
 
-/// The constants for float32 to `float8_e8m0fnu` under rules, used as in [`Power::code`]. The float32 may be the result of rounding a
-/// longer value to odd: it is above a bound if and only if the value is.
+/// The constants for float32 to `float8_e8m0fnu` under rules, used as in [`Power::code`]. The float32 may be a longer value rounded to odd: it is
+/// above a bound if and only if the longer value is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Power {
     /// The mask of the bits that are used: all bits, or all except the sign.
@@ -48,7 +47,7 @@ pub(crate) struct Power {
     pub(crate) number: u32,
     /// The smallest masked value that does not become NaN.
     pub(crate) start: u32,
-    /// The distance from `start` to the last value that does not become NaN. All others are further away, in wrapping arithmetic.
+    /// The distance from `start` to the last value that does not become NaN. In wrapping arithmetic, all values that become NaN are further away.
     pub(crate) span: u32,
 }
 
@@ -99,7 +98,7 @@ impl Power {
     #[inline(always)]
     pub(crate) const fn code(self, bits: u32) -> u8 {
         let x = (bits & self.magnitude) as i32;
-        // Negative values are negative integers.
+        // Negative floats compare as negative integers.
         let x = if x < 0 { 0 } else { x as u32 };
         let x = if x > self.largest { self.largest } else { x };
         let code = if x < self.second { 0 } else { (x + self.addend) >> 23 };
@@ -116,9 +115,9 @@ pub(crate) struct Code {
     pub(crate) sign: u8,
     /// The least magnitude that has a sign: 1 if there is no negative zero.
     pub(crate) signed_from: u8,
-    /// The code of NaN without the sign.
+    /// The code of NaN, without the sign.
     pub(crate) nan: u8,
-    /// The bit by which negative NaN differs, if it does.
+    /// The bit that negative NaN has in addition, if any.
     pub(crate) nan_sign: u8,
     /// Float32 bits of the largest magnitude that does not become NaN: infinity, or the largest number.
     pub(crate) largest: u32,
@@ -148,12 +147,12 @@ impl Code {
 #[derive(Clone, Copy)]
 pub(crate) struct SmallFloat {
     pub(crate) encoder: Encoder,
-    /// The codes of signs and of NaN, for kernels that put them in among bytes. Of floats of up to 8 bits.
+    /// The codes of signs and of NaN, for kernels that insert them among bytes. Only for floats of up to 8 bits.
     pub(crate) code: Code,
-    /// The same as masks of float32, with which the plain loops take fewer instructions.
+    /// The same as masks of float32, which need fewer instructions in the plain loops.
     pub(crate) signs: Signs,
-    /// All ones if NaN becomes the largest positive value of a target without NaN, otherwise 0: as `code` says, but a mask, which a
-    /// block with NaN needs.
+    /// All ones if NaN becomes the largest positive value of a target without NaN, otherwise 0: the same as in `code`, but as a mask, which blocks
+    /// with NaN need.
     pub(crate) nan_is_max: u32,
     /// The constants of kernels in lanes of 16 bits, from bfloat16 and from float16, to floats of up to 8 bits.
     pub(crate) words: [Words; 2],
@@ -203,14 +202,14 @@ impl SmallFloat {
     }
 }
 
-/// A rounding as numbers.
+/// A rounding rule as numbers.
 #[derive(Clone, Copy)]
 pub(crate) struct Increments {
-    /// The numbers to add to the bits of positive and of negative floats so that dropping 16 bits rounds. For nearest even, the last
-    /// bit that is kept is added, too.
+    /// The numbers to add to the bits of positive and of negative floats so that dropping 16 bits rounds. For nearest even, the last bit that is
+    /// kept is added as well.
     #[allow(dead_code, reason = "read by the tiers with vectors")]
     pub(crate) dropping_16: [u32; 2],
-    /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, otherwise 0: it is added with the sign of the
+    /// Float32 bits of 0.5 if integers are rounded to nearest with ties away from zero, otherwise 0. The number is added with the sign of the
     /// value, rounding toward zero, before the value is rounded to an integer toward zero.
     #[allow(dead_code, reason = "read by the tiers with vectors")]
     pub(crate) half: u32,
@@ -240,7 +239,7 @@ impl Increments {
 pub(crate) struct Int {
     /// The highest value.
     pub(crate) highest: u8,
-    /// Float32 bits of the highest value: converted once, not by every call.
+    /// Float32 bits of the highest value: converted once rather than in every call.
     pub(crate) high: u32,
     /// The lowest value in every byte.
     pub(crate) low: u32,
@@ -281,7 +280,7 @@ impl Int {
     }
 }
 
-/// The constants of a target under rules. Kernels read the constants of their family.
+/// The constants of a target under rules. Each kernel reads the constants of its family.
 #[derive(Clone, Copy)]
 pub(crate) struct Data {
     pub(crate) float: SmallFloat,
@@ -297,7 +296,7 @@ pub(crate) struct Data {
     pub(crate) rules: Rules,
 }
 
-// SAFETY: tables are read only.
+// SAFETY: tables are only read.
 unsafe impl Send for Data {}
 // SAFETY: as above.
 unsafe impl Sync for Data {}
@@ -316,10 +315,10 @@ impl Data {
         }
     }
 
-    /// The same for the second of two steps, if the first one reads floats of 64 bits.
+    /// The same constants for the second of two steps, if the first step reads floats of 64 bits.
     fn behind_float64(self) -> Data {
         let mut power = self.power;
-        // The first step maps only values that are too large to the largest float32: all others keep fewer bits.
+        // The first step maps only values that are too large to the largest float32, because all other values keep fewer bits.
         power.span -= power.largest.saturating_sub(Power::LONGEST) * (power.span != Power::INFINITY) as u32;
         power.largest = power.largest.min(Power::LONGEST);
         Data { power, ..self }
@@ -329,8 +328,8 @@ impl Data {
         matches!(dtype, DType::Float64 | DType::Complex128)
     }
 
-    /// The constants of a pair that differ from those of the target under the common rules: under other rules, for the second of two
-    /// steps, or with a table.
+    /// The constants of a pair, kept for the rest of the program, if they differ from the target's under the common rules: under other rules, for
+    /// the second of two steps, or with a table.
     pub(crate) fn kept(
         from: DType,
         to: DType,
@@ -372,7 +371,7 @@ mod tests {
     use super::*;
     use crate::exact::{Exact, FLOAT32, to_float};
 
-    /// Every upper half of a float32 with lower halves around its ends, and what lies between.
+    /// All upper halves of a float32, with lower halves around the ends and between them.
     fn floats() -> impl Iterator<Item = u32> {
         let mut state = 1_u32;
         // Miri is slow.

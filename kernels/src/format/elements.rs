@@ -9,9 +9,9 @@ use crate::{
 macro_rules! impl_elements {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         $(
-            // SAFETY: the assertions check the size; primitive types, `half`'s (`repr(transparent)` over u16), `num-complex`'s
-            // (`repr(C)` of two floats) and the newtypes (`repr(transparent)` over u8) have no padding. All of them but bool
-            // accept every bit pattern, and encoders of bool write 0 or 1.
+            // SAFETY: the assertions check the size; primitive types, `half`'s (`repr(transparent)` over u16), `num-complex`'s (`repr(C)` of two
+            // floats) and the newtypes (`repr(transparent)` over u8) have no padding. All of them except bool accept every bit pattern, and
+            // encoders of bool write 0 or 1.
             unsafe impl Element for $format {
                 const DTYPE: DType = DType::$variant;
             }

@@ -52,8 +52,8 @@ impl Format for bf16 {
     #[inline(always)]
     fn encode<const SATURATE: bool>(hub: impl Hub) -> u16 {
         let x = hub.f32_odd();
-        // Adding just under half a unit, and the last kept bit, carries exactly when nearest-even goes up; the carry out of
-        // the largest finite value makes infinity.
+        // The last kept bit plus just under half a unit carries exactly when nearest-even rounds up; the carry out of the largest finite value
+        // makes infinity.
         let rounded = x.wrapping_add(0x7FFF + (x >> 16 & 1)) >> 16;
         let nan = x >> 16 & 0x8000 | 0x7FC0;
         (if x & 0x7FFF_FFFF > 0x7F80_0000 { nan } else { rounded }) as u16
@@ -69,7 +69,7 @@ impl Format for f16 {
         let x = code as u32;
         let sign = (x & 0x8000) << 16;
         let magnitude = x & 0x7FFF;
-        // Infinity, or NaN made quiet.
+        // Infinity, or NaN, which becomes quiet.
         let quiet = if magnitude > 0x7C00 { 0x40_0000 } else { 0 };
         let special = 0x7F80_0000 | (magnitude << 13 & 0x7F_FFFF) | quiet;
         let value = decode_magnitude(const { float_spec(DType::Float16) }, magnitude);

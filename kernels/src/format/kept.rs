@@ -1,7 +1,7 @@
-//! Values that are made when they are first needed and kept as long as the program runs.
+//! Values that are made when first needed, and kept as long as the program runs.
 //!
-//! They are in a linked list that only grows, by an atomic exchange of its head. So readers share the values without locks and hold
-//! plain references. Nothing in a list is ever freed or changed, so the number of possible keys must be bounded.
+//! They are in a linked list that only grows, by an atomic exchange of its head. So readers share the values without locks through plain
+//! references. Nothing in a list is ever freed or changed, so the number of possible keys must be bounded.
 
 use alloc::boxed::Box;
 use core::{
@@ -23,7 +23,7 @@ impl<K: PartialEq + Send + Sync, V: Send + Sync> Kept<K, V> {
         Self(AtomicPtr::new(ptr::null_mut()))
     }
 
-    /// The value of a key, which is made if it does not exist yet. If two threads make it at the same time, one of the two is kept.
+    /// The value of a key, made if it does not exist yet. If two threads make it at the same time, only one result is kept.
     pub(crate) fn get(&'static self, key: K, make: impl FnOnce() -> V) -> &'static V {
         let mut first = self.0.load(Ordering::Acquire);
         if let Some(value) = find(first, &key) {
@@ -50,7 +50,7 @@ impl<K: PartialEq + Send + Sync, V: Send + Sync> Kept<K, V> {
 }
 
 fn find<K: PartialEq, V>(first: *const Entry<K, V>, key: &K) -> Option<&'static V> {
-    // SAFETY: an entry is published with all that it points to, and is never freed or changed.
+    // SAFETY: an entry is published together with all that it points to, and is never freed or changed.
     let mut entry = unsafe { first.as_ref() };
     while let Some(Entry { key: of, value, next }) = entry {
         if of == key {

@@ -1,9 +1,8 @@
 //! Casts from 8-bit floats to wider floats as an affine function of the code, with corrections at both ends.
 //!
-//! The code of a normal number becomes that of the same number in a wider format by a shift (the wider mantissa) and an
-//! addition (the other bias). Only the lowest 16 magnitudes, including the subnormals, and the highest 16, including infinity and
-//! NaN, may differ: for those the affine result is corrected (`^`) from two tables of 16 entries, each looked up by one instruction.
-//! It is asserted at compile time that this is right for every code.
+//! To cast a normal number to a wider format, the code is shifted (for the wider mantissa) and a constant is added (for the other bias). Only the
+//! lowest 16 magnitudes, including the subnormals, and the highest 16, including infinity and NaN, may differ. Their affine results are corrected
+//! (`^`) from two tables of 16 entries, each looked up by one instruction. Compile-time assertions check that the result is right for every code.
 
 use crate::{
     dtype::{DType, Flavor},
@@ -66,7 +65,7 @@ impl Line {
     const fn new(from: DType, to: DType, words: &[u16; 256]) -> Self {
         let top = Top::of(from);
         let (f, to) = (float_spec(from), float_spec(to));
-        // For a wide target, words are the upper halves.
+        // For a wide target, words are the upper 16 bits.
         let mantissa_bits = to.mantissa_bits + 16 - to.bits();
         let mut line = Line {
             low: [[0; 16]; 2],
@@ -103,25 +102,25 @@ const fn set(planes: &mut [[u8; 16]; 2], i: u8, x: u16) {
     planes[1][i as usize] = high;
 }
 
-/// The line of words, as a constant of a type.
+/// The affine map of words, as a constant of a type.
 pub(crate) struct Of<T>(PhantomData<T>);
 
 impl<T: Words> Of<T> {
     pub(crate) const LINE: &'static Line = &Line::new(T::FROM, T::OF, T::ALL);
 }
 
-/// A cast by a shift, which keeps the sign, and an addend from a table of 16 entries for the codes at both ends (the subnormals, and
-/// infinity and NaN), where these are few enough.
+/// A cast by a shift, which keeps the sign, and an addend. The addend comes from a table of 16 entries for the codes at both ends (the subnormals,
+/// and infinity and NaN), if these codes are few enough.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Ends {
     /// The addends, as planes of bytes.
     pub(crate) planes: [[u8; 16]; 2],
-    /// The addend of all codes, if it is not in the table.
+    /// The addend of all codes, if the table does not include it.
     pub(crate) addend: u16,
     /// The right shift of the code, after a left shift that moves its top bit to the top of the word.
     pub(crate) shift: u16,
-    /// If it is not 0: multiplying by this, dividing by 2^15 and rounding does that shift.
+    /// If it is not 0, multiplying by this number, dividing by 2^15 and rounding does the same shift.
     pub(crate) factor: u16,
     /// The bits of the result that are not copies of the sign.
     pub(crate) mask: u16,
@@ -185,7 +184,7 @@ impl Ends {
     const fn new(from: DType, to: DType, words: &[u16; 256]) -> Self {
         let Some(entry) = Entry::of(from) else { panic!("the ends are too long") };
         let (f, to) = (float_spec(from), float_spec(to));
-        // For a wide target, words are the upper halves.
+        // For a wide target, words are the upper 16 bits.
         let mantissa_bits = to.mantissa_bits + 16 - to.bits();
         let shift = 8 + f.mantissa_bits - mantissa_bits;
         let mut ends = Ends {

@@ -1,17 +1,16 @@
 //! Tables of casts from dtypes of one byte per element, made at compile time by `exact`.
 //!
-//! A cast of 256 codes is data. A table holds one byte of every result in a *plane*: looking up a vector of codes in each plane
-//! gives the bytes of the results, which are then combined. One plane serves targets of a byte, and two planes all others, because
-//! the values of these sources are short: in a wider float they need only the upper 16 bits ([`Words`]).
+//! A cast of 256 codes is data. A table holds one byte of every result in a *plane*: looking up a vector of codes in each plane gives the bytes of
+//! the results, which are then combined. One plane serves targets of a byte, and two planes serve all other targets, because the values of these
+//! sources are short: in a wider float they need only the upper 16 bits ([`Words`]).
 //!
-//! Which codes a table holds depends on the source ([`Codes`]). It is asserted at compile time for every code that the shorter
-//! forms lose nothing.
+//! Which codes a table holds depends on the source ([`Codes`]). Compile-time assertions check for every code that the shorter forms lose nothing.
 //!
 //! * `words`: the results of all codes, from which tables are made;
-//! * this file: tables of them in planes;
+//! * this file: tables of these results in planes;
 //! * `fold`: shorter tables for targets of a byte;
 //! * `limits`: the casts that need no table;
-//! * `sets`: which dtypes have a byte per element, and how they differ for a table.
+//! * `sets`: the dtypes of a byte per element, and how their tables differ.
 
 mod fold;
 mod limits;
@@ -40,9 +39,9 @@ pub(crate) struct Lut<const E: usize, const P: usize> {
 /// The codes whose results a table holds.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Codes {
-    /// All codes; for a source narrower than the index, including those with junk in the unused bits.
+    /// All codes; for a source narrower than the index, including codes with unused bits set.
     All,
-    /// All codes, stored as the difference (`^`) from the entry 16 before. The first 16 of each half are stored as they are.
+    /// All codes, stored as the difference (`^`) from the entry 16 places before. The first 16 entries of each half are stored unchanged.
     Differences,
     /// Codes without a sign: bit 7 of the code becomes the sign of the result.
     Magnitudes,
@@ -68,7 +67,7 @@ impl Codes {
         true
     }
 
-    /// The result of any code, from a table without signs.
+    /// The result of any code, read from a table without signs.
     const fn read(self, words: &[u16; 256], code: u8) -> u16 {
         let sign = (code as u16 & 0x80) << 8;
         match self {
@@ -81,7 +80,7 @@ impl Codes {
 }
 
 impl<const E: usize, const P: usize> Lut<E, P> {
-    /// An empty table, for use where nothing is looked up, or to be filled.
+    /// An empty table, for kernels that look nothing up, or to be filled.
     pub(crate) const EMPTY: Self = Lut { planes: [[0; E]; P], patch: [0; P] };
 
     /// The table of `words` in the form `codes`, which must be able to represent them.
@@ -139,11 +138,11 @@ pub(crate) mod choice {
     }
 }
 
-/// A table of a source of 6 bits with a sign: the sign of a result is that of the code.
+/// A table of a source of 6 bits with a sign: the sign of a result is the sign of the code.
 #[derive(Clone, Copy)]
 #[repr(C, align(16))]
 pub(crate) struct Magnitudes {
-    /// As with [`Codes::Differences`].
+    /// The entries, as with [`Codes::Differences`].
     pub(crate) planes: [[u8; 32]; 2],
 }
 

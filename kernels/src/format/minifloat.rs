@@ -2,11 +2,10 @@
 //!
 //! **Decode** moves the exponent, and normalises a subnormal with one exact subtraction.
 //!
-//! **Encode** rounds with one float addition. Adding the power of two whose last mantissa bit has the weight of the target's
-//! last bit makes the addition itself round to nearest even at that place, and leaves in the low bits of the sum how many
-//! units the value is. Since codes count units, the code is that count plus a multiple of the exponent: no case for
-//! subnormals (the exponent is held at that of the smallest normal), none for a carry into the next exponent. Overflow and
-//! NaN are brought beforehand to values whose count is their code.
+//! **Encode** rounds with one float addition. It adds the power of two whose last mantissa bit has the weight of the target's last bit. The
+//! addition itself then rounds to nearest even at that bit, and the low bits of the sum count the units of the value. Since codes count units, the
+//! code is that count plus a multiple of the exponent. This needs no case for subnormals (the exponent is at least the smallest normal number's)
+//! and none for a carry into the next exponent. Overflow and NaN are replaced beforehand by values whose count is their code.
 
 use super::{codec::Format, newtypes::*};
 use crate::{
@@ -21,27 +20,27 @@ use crate::{
 /// The constants of the encoder of a format with an exponent of up to 5 bits and a mantissa of up to 10.
 #[derive(Clone, Copy)]
 pub(crate) struct Encoder {
-    /// Float32 bits of the magnitude that everything greater becomes.
+    /// Float32 bits of the magnitude to which all greater magnitudes are clamped.
     pub(crate) limit: u32,
-    /// Float32 bits of the magnitude whose code is NaN's.
+    /// Float32 bits of the magnitude whose code is the code of NaN.
     pub(crate) nan: u32,
     /// The float32 exponent field of the smallest normal value.
     pub(crate) min_field: u32,
     /// Mantissa bits of float32 that the format lacks.
     pub(crate) shift: u32,
-    /// What the exponents leave in the sum.
+    /// The constant that the exponents leave in the sum.
     pub(crate) excess: u32,
 }
 
 impl Encoder {
-    /// No format's.
+    /// The value for targets without an encoder.
     pub(crate) const NONE: Self = Self { limit: 0, nan: 0, min_field: 0, shift: 0, excess: 0 };
 
     pub(crate) const fn new(f: FloatSpec, saturate: bool) -> Self {
-        // `Hub::f32_odd` serves no wider mantissa, and a wider exponent would overflow the unit.
+        // `Hub::f32_odd` is exact enough for no wider mantissa, and a wider exponent would overflow the unit.
         assert!(f.mantissa_bits <= 10 && (f.exponent_bits <= 5 || matches!(f.flavor, Flavor::Exponent)));
         let max = f.max_finite();
-        // Above the largest finite value the codes of overflow and NaN go on counting as if they were numbers.
+        // Above the largest finite value, the codes of overflow and NaN continue to count as if they were numbers.
         let nan = match f.nan() {
             Some(nan) => extended_to_f32(f, nan),
             None => 0,
@@ -56,7 +55,7 @@ impl Encoder {
         Self { limit, nan, min_field, shift, excess: (min_field + shift) << f.mantissa_bits }
     }
 
-    /// The magnitude code of a float32, nearest even.
+    /// The magnitude code of a float32, rounded to nearest even.
     #[inline(always)]
     pub(crate) fn magnitude(self, x: u32) -> u32 {
         let absolute = x & 0x7FFF_FFFF;
@@ -64,13 +63,13 @@ impl Encoder {
         self.count(self.sum(value)) & 0xFFFF
     }
 
-    /// The smaller of a magnitude and the limit. Without a sign they compare as signed integers, too: a single instruction.
+    /// The smaller of a magnitude and the limit. Without a sign they also compare as signed integers, which is a single instruction.
     #[inline(always)]
     pub(crate) fn limited(self, absolute: u32) -> u32 {
         (absolute as i32).min(self.limit as i32) as u32
     }
 
-    /// The unit of a value, and their sum.
+    /// The unit of a value, and the sum of the two.
     #[inline(always)]
     fn sum(self, value: u32) -> (u32, u32) {
         let exponent = ((value & 0x7F80_0000) as i32).max((self.min_field << 23) as i32) as u32;
@@ -78,13 +77,13 @@ impl Encoder {
         (unit, (f32::from_bits(value) + f32::from_bits(unit)).to_bits())
     }
 
-    /// The units in a sum.
+    /// The number of units in a sum.
     #[inline(always)]
     fn count(self, (unit, sum): (u32, u32)) -> u32 {
         sum.wrapping_add(unit >> (self.shift & 31)).wrapping_sub(self.excess)
     }
 
-    /// The magnitude code of a value that is no more than the limit, or the one for NaN. `negative` is a mask.
+    /// The magnitude code of a value that is at most the limit, or is the magnitude of NaN. `negative` is a mask.
     #[inline(always)]
     pub(crate) fn corrected(self, value: u32, negative: u32, correction: Correction) -> u32 {
         let value = value | correction.sticky();
@@ -97,21 +96,21 @@ impl Encoder {
     }
 }
 
-/// What becomes of the sign of a small float, as masks, and where it stands.
+/// How a small float treats signs, as masks, and where the sign bit is.
 #[derive(Clone, Copy)]
 pub(crate) struct Signs {
-    /// Places from the sign of a float32 down to that of the format.
+    /// How far the sign of a float32 is shifted down to the sign of the format.
     shift: u32,
-    /// There is no negative zero, its code is NaN's.
+    /// There is no negative zero; its code is NaN.
     zero_has_none: u32,
-    /// NaN is a zero of the opposite sign.
+    /// NaN becomes a zero of the opposite sign.
     nan_flips: u32,
-    /// NaN is a positive number.
+    /// NaN becomes a positive number.
     nan_has_none: u32,
 }
 
 impl Signs {
-    /// No format's.
+    /// The value for targets that are not small floats.
     pub(crate) const NONE: Self = Self { shift: 0, zero_has_none: 0, nan_flips: 0, nan_has_none: 0 };
 
     pub(crate) const fn new(f: FloatSpec, finite_nan_max: bool) -> Self {
@@ -128,7 +127,7 @@ impl Signs {
         }
     }
 
-    /// The code of `x` with this magnitude.
+    /// The code with this magnitude and the sign of `x`.
     #[inline(always)]
     pub(crate) fn put(self, x: u32, magnitude: u32) -> u32 {
         let nan = if x & 0x7FFF_FFFF > 0x7F80_0000 { u32::MAX } else { 0 };
@@ -137,11 +136,11 @@ impl Signs {
         magnitude | (sign & 0x8000_0000) >> (self.shift & 31)
     }
 
-    /// The same under the common rules for a format of up to 8 bits whose flavor is known when the code is compiled.
+    /// The same under the common rules, for a format of up to 8 bits whose flavor is known at compile time.
     #[inline(always)]
     pub(crate) fn put_common(self, flavor: Flavor, x: u32, magnitude: u32) -> u8 {
         let code = magnitude as u8;
-        // All formats of these flavors have 8 bits, but those without NaN.
+        // All formats of these flavors have 8 bits, except formats without NaN.
         let sign = (x >> 24) as u8 & 0x80;
         match flavor {
             Flavor::Fnuz => code | if code == 0 { 0 } else { sign },
@@ -157,8 +156,8 @@ impl Signs {
 /// The float32 bits of a magnitude of a format with an exponent of up to 5 bits that is neither infinite nor NaN.
 #[inline(always)]
 pub(super) fn decode_magnitude(f: FloatSpec, magnitude: u32) -> u32 {
-    // A normal number only needs its exponent moved. For a subnormal one the implicit bit is put in front of its mantissa and
-    // taken away again, which is exact and normalises it.
+    // A normal number only needs its exponent moved. For a subnormal one, the implicit bit is set before its mantissa and then subtracted, which
+    // is exact and normalises the number.
     let implicit = ((127 + 1 - f.bias) as u32) << 23;
     let mantissa = magnitude << (23 - f.mantissa_bits);
     let subnormal = (f32::from_bits(implicit | mantissa) - f32::from_bits(implicit)).to_bits();
@@ -172,7 +171,7 @@ fn decode(f: FloatSpec, code: u8) -> u32 {
     const NAN: u32 = 0x7FC0_0000;
     let magnitude = code as u32 & f.magnitude_mask() as u32;
     if matches!(f.flavor, Flavor::Exponent) {
-        // The exponent field, but for the lowest code, a subnormal, and the highest, NaN: both are the bit below the field.
+        // The code is the exponent field, except for the lowest code, a subnormal, and the highest, NaN: both set the bit below the field.
         return magnitude << 23 | ((magnitude == 0 || magnitude == 0xFF) as u32) << 22;
     }
     let sign = (code as u32 & f.sign_mask() as u32) << (32 - f.bits());
@@ -196,13 +195,13 @@ fn encode<const SATURATE: bool>(f: FloatSpec, encoder: Encoder, x: u32) -> u8 {
     Signs::new(f, false).put_common(f.flavor, x, encoder.magnitude(x))
 }
 
-/// The `float8_e8m0fnu` code of a float32: the smallest power of two that is not less. Section 6.5.
+/// The `float8_e8m0fnu` code of a float32: the smallest power of two that is not less than it. Section 6.5.
 #[inline(always)]
 fn encode_exponent<const SATURATE: bool>(x: u32) -> u8 {
     const MIN: u32 = 0x0040_0000;
     const MAX: u32 = 0x7F00_0000;
     let (below, above) = if SATURATE { (0, 0xFE) } else { (0xFF, 0xFF) };
-    // The smallest code's value is a float32 subnormal with the exponent field of the next one.
+    // The value of the smallest code is a float32 subnormal with the exponent field of the next code.
     let up = if x == MIN { 0 } else { (x.wrapping_add(0x7F_FFFF) >> 23) as u8 };
     let code = if x > MAX { above } else { up };
     let code = if x < MIN || x >> 31 != 0 { below } else { code };

@@ -1,5 +1,5 @@
-//! Floor 3: the formats, the compile-time types of the dtypes: their decoders and encoders, the constants of kernels ([`data`]), and the
-//! look-up tables made from them ([`lut`], [`linear`]).
+//! Floor 3: the formats, which are the compile-time types of the dtypes: their decoders and encoders, the constants of kernels ([`data`]), and
+//! the look-up tables made from them ([`lut`], [`linear`]).
 
 mod bool;
 mod codec;

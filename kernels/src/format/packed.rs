@@ -1,7 +1,7 @@
 //! Packed storage of elements of 2, 4 and 6 bits. `docs/semantics.md`, section 1.
 //!
-//! Element `i` stands in the bits `i * width ..` of the buffer, the lowest bit of a byte first. That is one rule for all
-//! widths; four elements always fill `width / 2` bytes.
+//! Element `i` is in the bits `i * width ..` of the buffer, counted from the lowest bit of each byte. The rule is the same for all widths; four
+//! elements always fill `width / 2` bytes.
 
 use core::{mem::MaybeUninit, slice};
 
@@ -11,21 +11,20 @@ pub(crate) struct Packing {
     ///
     /// # Safety
     ///
-    /// The source is readable for the bytes of `n` packed elements, the destination writable for `n` bytes; the two do not
-    /// overlap; the CPU has the tier.
+    /// The source is readable for the bytes of `n` packed elements and the destination is writable for `n` bytes; the two do not overlap; the CPU
+    /// has the tier.
     pub(crate) unpack: [unsafe fn(packed: *const u8, codes: *mut u8, n: usize); 3],
     /// Joins `n` codes, whose unused bits are zero, and fills the last byte with zeros.
     ///
     /// # Safety
     ///
-    /// As of `unpack`, the other way round.
+    /// As for `unpack`, with source and destination exchanged.
     pub(crate) pack: [unsafe fn(codes: *const u8, packed: *mut u8, n: usize); 3],
-    /// Looks `n` packed elements of 2 (4) bits up in a table, results of a byte; and the halves of `n` bytes, results of half
-    /// a byte.
+    /// Looks up `n` packed elements of 2 (4) bits in a table whose results take a byte; and the halves of `n` bytes, with results of half a byte.
     ///
     /// # Safety
     ///
-    /// As of `unpack`.
+    /// As for `unpack`.
     pub(crate) map: [unsafe fn(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles); 3],
 }
 
@@ -34,9 +33,9 @@ pub(crate) type Nibbles = [u8; 16];
 
 /// # Safety
 ///
-/// As of [`Packing::map`].
+/// As for [`Packing::map`].
 unsafe fn map<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
-    // SAFETY: the caller's promise, once for both steps: the codes are initialised by the first.
+    // SAFETY: the caller's promise covers both steps; the first one initialises the codes.
     let codes = unsafe {
         unpack::<WIDTH>(packed, codes, n);
         slice::from_raw_parts_mut(codes, n)
@@ -46,7 +45,7 @@ unsafe fn map<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize, t
 
 /// # Safety
 ///
-/// As of [`Packing::map`].
+/// As for [`Packing::map`].
 unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
     for i in 0..bytes {
         // SAFETY: one of the caller's bytes on either side.
@@ -57,7 +56,7 @@ unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibble
     }
 }
 
-/// The packing that every target has.
+/// The packing functions that every target has.
 pub(crate) static SCALAR: Packing = Packing {
     unpack: [unpack::<2>, unpack::<4>, unpack::<6>],
     pack: [pack::<2>, pack::<4>, pack::<6>],
@@ -72,7 +71,7 @@ impl Packing {
     /// The CPU has the tier; `packed` holds at least the bytes of `codes.len()` elements.
     pub(crate) unsafe fn unpack(&self, width: u32, packed: &[u8], codes: &mut [MaybeUninit<u8>]) {
         debug_assert!(packed.len() >= (codes.len() * width as usize).div_ceil(8));
-        // SAFETY: the caller's promise and that of slices.
+        // SAFETY: the caller's promise and the validity of slices.
         unsafe {
             self.unpack[width as usize / 2 - 1](packed.as_ptr(), codes.as_mut_ptr().cast(), codes.len())
         }
@@ -85,14 +84,14 @@ impl Packing {
     /// The CPU has the tier; `packed` has exactly the bytes of `codes.len()` elements.
     pub(crate) unsafe fn pack(&self, width: u32, codes: &[u8], packed: &mut [MaybeUninit<u8>]) {
         debug_assert!(packed.len() == (codes.len() * width as usize).div_ceil(8));
-        // SAFETY: the caller's promise and that of slices.
+        // SAFETY: the caller's promise and the validity of slices.
         unsafe { self.pack[width as usize / 2 - 1](codes.as_ptr(), packed.as_mut_ptr().cast(), codes.len()) }
     }
 }
 
 /// # Safety
 ///
-/// As of [`Packing::unpack`].
+/// As for [`Packing::unpack`].
 unsafe fn unpack<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize) {
     // SAFETY: the caller's promise; both are bytes.
     let packed = unsafe { slice::from_raw_parts(packed, (n * WIDTH).div_ceil(8)) };
@@ -103,7 +102,7 @@ unsafe fn unpack<const WIDTH: usize>(packed: *const u8, codes: *mut u8, n: usize
 
 /// # Safety
 ///
-/// As of [`Packing::pack`].
+/// As for [`Packing::pack`].
 unsafe fn pack<const WIDTH: usize>(codes: *const u8, packed: *mut u8, n: usize) {
     // SAFETY: the caller's promise; both are bytes.
     let codes = unsafe { slice::from_raw_parts(codes, n) };
@@ -113,7 +112,7 @@ unsafe fn pack<const WIDTH: usize>(codes: *const u8, packed: *mut u8, n: usize) 
     pack_groups::<WIDTH>(codes, packed);
 }
 
-/// Four elements are whole bytes in every width; groups of them, and a last one that may be shorter.
+/// Unpacks groups of four elements, which take whole bytes in every width, and a last group that may be shorter.
 fn unpack_groups<const WIDTH: usize>(packed: &[u8], codes: &mut [MaybeUninit<u8>]) {
     #[inline(always)]
     fn group<const WIDTH: usize>(bytes: &[u8], codes: &mut [MaybeUninit<u8>]) {
@@ -153,7 +152,7 @@ mod tests {
 
     fn packed(width: u32, codes: &[u8]) -> Vec<u8> {
         let mut bytes = vec![MaybeUninit::new(0xAA); (codes.len() * width as usize).div_ceil(8)];
-        // SAFETY: every target has it, and the bytes are those of the codes.
+        // SAFETY: every target has these functions, and the buffers match the number of codes.
         unsafe { SCALAR.pack(width, codes, &mut bytes) };
         // SAFETY: every byte was initialised above.
         bytes.into_iter().map(|b| unsafe { b.assume_init() }).collect()
@@ -176,7 +175,7 @@ mod tests {
             for n in 0..=16_usize {
                 let codes: Vec<u8> = (0..n).map(|i| (i * 37 + 11) as u8 & (0xFF >> (8 - width))).collect();
                 let mut bytes = packed(width, &codes);
-                // Bits after the last element are no element's.
+                // Bits after the last element belong to no element.
                 let used = n * width as usize % 8;
                 if used != 0 {
                     *bytes.last_mut().expect("n > 0") |= 0xFF << used;

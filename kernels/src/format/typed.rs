@@ -1,6 +1,6 @@
 //! Values as types.
 
-/// Makes a trait with one constant, and a type for each of some values of it: a parameter of kernels. Stable Rust has no constant
+/// Defines a trait with one constant, and a type for each of some values of the constant: a parameter of kernels. Stable Rust has no constant
 /// parameters of an enum or a struct.
 macro_rules! typed {
     (

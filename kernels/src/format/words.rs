@@ -1,35 +1,35 @@
-//! What a kernel in lanes of 16 bits knows of its pair: the numbers it reads, and its shape.
+//! The constants and the shape of a pair, for kernels in lanes of 16 bits.
 
 use crate::{
     dtype::{DType, Flavor, FloatSpec, Spec},
     exact::{Rounding, Rules},
 };
 
-/// The constants of a pair, in the bits of the source where nothing else is said.
+/// The constants of a pair, in the bits of the source unless stated otherwise.
 #[derive(Clone, Copy)]
 pub(crate) struct Words {
-    /// The magnitude that everything greater becomes.
+    /// The magnitude to which all greater magnitudes are clamped.
     pub(crate) limit: u16,
-    /// The smallest normal value of the target. With the same exponent: what subnormal sources are doubled up to.
+    /// The smallest normal value of the target. With the same exponent: the limit up to which subnormal sources are doubled.
     pub(crate) normal: u16,
-    /// Added to a magnitude that is at least `normal`, it leaves the code and the bits to be dropped.
+    /// Adding this to a magnitude of at least `normal` leaves the code, followed by the bits to be dropped.
     pub(crate) start: u16,
-    /// What `mulhrs` multiplies by to drop those bits.
+    /// The number that `mulhrs` multiplies by to drop those bits.
     pub(crate) power: u16,
-    /// The magnitude whose code is 0 if codes are counted from below the subnormal ones, as the fast way does. With the same
-    /// exponent: the largest magnitude that the fast way rounds.
+    /// The magnitude whose code is 0 if codes are counted from below the subnormal ones, as the fast path does. With the same exponent: the
+    /// largest magnitude that the fast path rounds.
     pub(crate) below: u16,
-    /// The code of NaN. Formats without one have the sign here.
+    /// The code of NaN. For formats without NaN this is the sign bit.
     pub(crate) nan: u8,
     /// The code of `limit`.
     pub(crate) limit_code: u8,
-    /// The fast way's code of zero.
+    /// The fast path's code of zero.
     pub(crate) zero: u8,
-    /// The fast way's codes from 1 to this one are those of subnormal results.
+    /// On the fast path, codes from 1 to this one belong to subnormal results.
     pub(crate) band: u8,
-    /// What is added to find the other neighbour of a tie: -1, or 0 if ties go away from zero.
+    /// The number to add to find the other neighbour of a tie: -1, or 0 if ties go away from zero.
     pub(crate) other: u16,
-    /// The largest magnitude that is not looked for as NaN: infinity, or the largest number if infinities become NaN.
+    /// The largest magnitude that is not treated as NaN: infinity, or the largest number if infinities become NaN.
     pub(crate) number: u16,
 }
 
@@ -62,14 +62,14 @@ impl Words {
         };
         let same_exponent = to.exponent_bits == from.exponent_bits;
         let dropped = from.mantissa_bits - to.mantissa_bits;
-        // The exponent field of the smallest normal value, which has to become 1.
+        // The exponent field of the smallest normal value, which must become 1.
         let field = 1 - to.bias + from.bias;
         let start = (1 - field) << from.mantissa_bits;
         let limit = ((limit_code << dropped) as i32) - start;
-        // One more than a byte with a sign holds: just below it, which is rounded up.
+        // The code is one more than a byte with a sign holds, so the limit is just below it and rounds up to it.
         let limit = if limit_code > 0x7F { limit - 1 } else { limit };
         let infinity = from.exponent_field() as i32;
-        // A step of codes for each binade of subnormals, and for the one below, of which a part is rounded up.
+        // One step of codes for each binade of subnormals, and one for the binade below, whose upper part rounds up.
         let zero = (to.mantissa_bits + 1) << to.mantissa_bits;
         Words {
             limit: if limit < infinity { limit } else { infinity } as u16,
@@ -77,7 +77,7 @@ impl Words {
             start: start as u16,
             power: 1 << (15 - dropped),
             below: if same_exponent {
-                // Half a unit above, what is rounded up to infinity is out of range.
+                // From half a unit above the limit, values that round up to infinity are out of range.
                 if saturate { limit + (1 << (dropped - 1)) - 1 } else { infinity }
             } else {
                 -start - (zero << dropped) as i32
@@ -92,14 +92,14 @@ impl Words {
     }
 }
 
-/// Which kernel a pair has.
+/// The properties of a pair that select its kernel.
 #[derive(Clone, Copy)]
 pub(crate) struct Shape {
     /// Mantissa bits of the source.
     pub(crate) mantissa: u32,
-    /// There is no negative zero.
+    /// The target has no negative zero.
     pub(crate) fnuz: bool,
-    /// NaN does not become what is too large.
+    /// NaN and values that are too large have different codes.
     pub(crate) nan_apart: bool,
     pub(crate) bits: u32,
     pub(crate) same_exponent: bool,
@@ -119,7 +119,7 @@ impl Shape {
     }
 }
 
-/// The shape of a pair of byte storage that is covered here.
+/// The shape of a pair of byte storage that these kernels cover.
 pub(crate) const fn shape(from: DType, to: DType, saturate: bool) -> Option<Shape> {
     let mantissa = match from {
         DType::Float16 => 10,

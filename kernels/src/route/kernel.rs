@@ -1,8 +1,8 @@
-//! One resolved cast. Plans enter the kernels here; a plan that detects losses enters through [`LossDetector`](crate::LossDetector),
-//! which runs these, and one of views through the strided casts.
+//! A resolved cast. Plans enter the kernels here. A plan that detects losses enters through [`LossDetector`](crate::LossDetector), which runs
+//! kernels of this type; a cast of views enters through the strided casts.
 //!
-//! What a call does is a [`Route`], which is resolved when the kernel is made; `drive` runs it, `environment` knows which kernels the
-//! floating-point environment may change.
+//! What a call does is a [`Route`], which is resolved when the kernel is made. `drive` runs the route, and `environment` knows which kernels the
+//! floating-point environment may affect.
 
 use crate::{
     arch::{Tier, TierToken},
@@ -21,13 +21,13 @@ pub struct Kernel {
     pub(crate) route: Route,
     /// Bytes read and written above which the cast uses non-temporal stores.
     stream_above: usize,
-    /// Whether the host's floating-point environment has to be looked at.
+    /// Whether a call must check the host's floating-point environment.
     pub(crate) guarded: bool,
     /// Bits of an element of the source and of a result.
     bits: [u8; 2],
 }
 
-/// Bytes read and written above which a cast of a tier with these tools uses non-temporal stores.
+/// Bytes read and written above which a cast uses non-temporal stores, on a tier with these tools.
 fn stream_above(tools: Option<&NonTemporal>, streaming: Streaming) -> usize {
     match (tools, streaming) {
         (None, _) | (_, Streaming::Never) => usize::MAX,
@@ -55,7 +55,7 @@ impl Kernel {
         Kernel { stream_above: stream_above(self.route.tier.non_temporal(), streaming), ..self }
     }
 
-    /// Whether a cast that reads and writes so many bytes in all uses non-temporal stores.
+    /// Whether a cast that reads and writes `bytes` bytes in all uses non-temporal stores.
     #[inline]
     pub const fn streams(&self, bytes: usize) -> bool {
         bytes > self.stream_above
@@ -66,12 +66,12 @@ impl Kernel {
         if self.stream_above == usize::MAX { None } else { Some(self.stream_above) }
     }
 
-    /// Whether the host's floating-point environment could change the results, so that a call looks at it.
+    /// Whether the host's floating-point environment could change the results, so that every call checks it.
     pub const fn is_guarded(&self) -> bool {
         self.guarded
     }
 
-    /// The direction of rounding that a call sets, if that is not to nearest: `"down"`, `"up"` or `"toward zero"`.
+    /// The rounding direction that a call sets, if it is not to nearest: `"down"`, `"up"` or `"toward zero"`.
     pub const fn direction(&self) -> Option<&'static str> {
         match self.route.direction {
             Direction::NearestEven => None,
@@ -91,17 +91,17 @@ impl Kernel {
         (self.route.way == Way::Blocks).then(|| usize::from(self.route.block))
     }
 
-    /// Whether the kernel is that of the scalar tier, because the tier has none for these rules.
+    /// Whether the kernel is the scalar tier's, because the tier has none for these rules.
     pub const fn is_borrowed(&self) -> bool {
         self.route.borrowed
     }
 
-    /// The constants of its target.
+    /// The constants of the kernel's target.
     pub(crate) fn data(&self) -> &'static Data {
         self.route.data
     }
 
-    /// What the source holds.
+    /// The encoding of the source.
     pub const fn source(&self) -> Encoding {
         self.route.from
     }
@@ -110,7 +110,7 @@ impl Kernel {
     pub(crate) const fn bits(&self) -> [u8; 2] {
         self.bits
     }
-    /// What the destination holds.
+    /// The encoding of the destination.
     pub const fn target(&self) -> Encoding {
         self.route.to
     }
@@ -118,7 +118,7 @@ impl Kernel {
     pub const fn tier(&self) -> Tier {
         self.route.tier.tier()
     }
-    /// The same, with the proof that it can run here.
+    /// The token of the tier, which proves that it can run here.
     #[inline]
     pub(crate) const fn token(&self) -> TierToken {
         self.route.tier
@@ -137,13 +137,13 @@ impl Kernel {
         terms
     }
 
-    /// About how many picoseconds a long cast takes per element in the second cache: the [cost](crate::table::cost) of the pair and of its
+    /// About how many picoseconds a long cast takes per element in the second-level cache: the [cost](crate::table::cost) of the pair and of its
     /// route.
     pub fn picoseconds_per_element(&self) -> u32 {
         self.picoseconds(&self.cost_terms())
     }
 
-    /// The same between views in which the elements do not follow each other.
+    /// The same between views whose elements are not contiguous.
     pub fn strided_picoseconds_per_element(&self) -> u32 {
         let mut terms = self.cost_terms();
         terms[Term::Strided as usize] = 1;
@@ -155,7 +155,7 @@ impl Kernel {
         Costs::of(tier).picoseconds(self.source().dtype(), self.target().dtype(), terms)
     }
 
-    /// Where the machine code of the pair's kernel is, for tools that look at it; of two kernels, that of the second.
+    /// The address of the machine code of the pair's kernel, or of the second kernel in a route of two, for tools that inspect it.
     #[doc(hidden)]
     pub fn address(&self) -> usize {
         self.route.run as usize

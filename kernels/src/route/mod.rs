@@ -1,4 +1,4 @@
-//! Floor 7: a cast as a value. [`resolve`] finds its route once, and a [`Kernel`] holds it.
+//! Floor 7: casts as values. [`resolve`] finds the route of a cast once, and a [`Kernel`] holds it.
 
 mod kernel;
 mod resolve;

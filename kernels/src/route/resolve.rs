@@ -36,7 +36,7 @@ use crate::{
 pub(crate) enum Way {
     /// One call of the kernel.
     Direct,
-    /// The same in a direction of rounding that is not to nearest.
+    /// One call of the kernel in a rounding direction that is not to nearest.
     Directed,
     /// The kernel copies the bytes of packed elements.
     Bytes,
@@ -70,7 +70,7 @@ pub(crate) struct Route {
     pub(crate) nibbles: Option<&'static Nibbles>,
     pub(crate) from: Encoding,
     pub(crate) to: Encoding,
-    /// The dtype that the kernel `run` reads: that of the source, or the intermediate one between two kernels.
+    /// The dtype that the kernel `run` reads: the source's dtype, or the intermediate dtype between two kernels.
     pub(crate) middle: DType,
     pub(crate) tier: TierToken,
     pub(crate) way: Way,
@@ -78,9 +78,9 @@ pub(crate) struct Route {
     pub(crate) after: Side,
     /// Elements per block, a multiple of 8, so that blocks are whole bytes in every packed width; 0 if there are no blocks.
     pub(crate) block: u16,
-    /// The direction of rounding in which the kernel `run` runs.
+    /// The rounding direction in which the kernel `run` runs.
     pub(crate) direction: Direction,
-    /// Whether the rules are not the common ones and no table of results does the cast.
+    /// Whether the rules differ from the common ones and no table of results handles the cast.
     pub(crate) other: bool,
     /// Whether the kernel is the scalar tier's, because the tier has none for these rules.
     pub(crate) borrowed: bool,
@@ -103,7 +103,7 @@ pub enum Stage {
         /// The kind of kernel.
         by: Family,
     },
-    /// Swaps results to the byte order that the host does not have.
+    /// Swaps results to the byte order opposite to the host's.
     SwapResult,
     /// Packs results.
     Pack,
@@ -166,7 +166,7 @@ impl Route {
         let last_rules = rules.canonical(middle, to.dtype());
         let last = Route::without_middle(tier, kernels, middle.into(), to, &last_rules);
         if last.first.is_some() {
-            // Both dtypes would be rounded to odd first, by kernels of their own, so this is a step less.
+            // Without an intermediate dtype, both dtypes would need a separate kernel that rounds to odd first, so this saves a step.
             let route = Route::without_middle(tier, kernels, from, to, rules);
             debug_assert!(route.first.is_some(), "{from} to {to} has no kernel of its own");
             return route;
@@ -175,8 +175,8 @@ impl Route {
         Route { first: Some(first), from, way: Way::Blocks, ..last }
     }
 
-    /// The route between buffers in the byte order of the host without an intermediate dtype, unless that is float32 under rules that are not
-    /// the common ones. `rules` are canonical.
+    /// The route between buffers in the byte order of the host without an intermediate dtype, except float32 under other rules than the common
+    /// ones. `rules` are canonical.
     fn without_middle(
         tier: TierToken,
         kernels: &Table,
@@ -243,14 +243,14 @@ impl Route {
         Route { run, data, nibbles, ..self }.staged(is_direct)
     }
 
-    /// The route under rules that are not the common ones.
+    /// The route under other rules than the common ones.
     fn under(self, rules: &Rules) -> Route {
         let (from, to, tier) = (self.from, self.to, self.tier);
         let (s, d) = (from.dtype(), to.dtype());
         let packed = from.is_packed() || to.is_packed();
         // The kernel is for byte storage, so packed sides become stages around it.
         let own = tier.rounded()(s.into(), d.into(), rules);
-        // Rules that a tier does not know only cost speed: the scalar tier has them.
+        // A tier without a kernel for some rules only costs speed: the scalar tier has one.
         let Some(rounded) = own.or_else(|| TierToken::SCALAR.rounded()(s.into(), d.into(), rules)) else {
             unreachable!("the scalar tier has a kernel for every rule")
         };
@@ -312,7 +312,7 @@ impl Route {
         let route = Route { from, to, ..self };
         match (from.is_swapped(), to.is_swapped()) {
             (false, false) => route,
-            // Both sides have the same bytes, apart from the order.
+            // Both sides have the same bytes in a different order.
             (true, true) if moves => route,
             _ if moves => Route { run: self.tier.swap(to.dtype()), ..route },
             (source, result) => Route {
@@ -329,9 +329,9 @@ impl Route {
         Data::common(self.middle, true)
     }
 
-    /// The route with its block size: the data on the stack between two stages takes at most [`BLOCK_BYTES`], and each side of the cast
-    /// at most four times as much. A swap takes half of that: it has so little to do that its loads and stores can overlap those of the
-    /// kernel, and on AVX2 casts take up to an eighth less time (`docs/performance/notes.md`, "Both byte orders").
+    /// The route with its block size: the data on the stack between two stages takes at most [`BLOCK_BYTES`], and each side of the cast at most
+    /// four times as much. A route with a swap uses half of that: a swap takes so few instructions that its loads and stores can overlap the
+    /// kernel's, and on AVX2 casts take up to an eighth less time (`docs/performance/notes.md`, "Both byte orders").
     fn in_blocks(self) -> Route {
         let (source, result) = (self.from.dtype().size(), self.to.dtype().size());
         let before = if self.before == Side::Plain { 1 } else { source };

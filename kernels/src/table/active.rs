@@ -13,16 +13,16 @@ impl TierToken {
     /// The active tier; `None` before there is one.
     #[inline]
     pub fn active() -> Option<TierToken> {
-        // SAFETY: only variants of tokens are stored, and `NONE`, which is none.
+        // SAFETY: only variants of tokens are stored, and `NONE`, which is no variant.
         unsafe { TierToken::from_variant(ACTIVE.load(Ordering::Relaxed)) }
     }
 
-    /// Makes this the active tier.
+    /// Makes this tier the active one.
     pub fn activate(self) {
         ACTIVE.store(self.variant() as u8, Ordering::Relaxed);
     }
 
-    /// Makes this the active tier if there is none; returns the active tier.
+    /// Makes this tier the active one if there is none; returns the active tier.
     pub fn activate_first(self) -> TierToken {
         let this = self.variant() as u8;
         match ACTIVE.compare_exchange(NONE, this, Ordering::Relaxed, Ordering::Relaxed) {

@@ -1,13 +1,12 @@
 //! The cost of a cast: a class for every pair on every tier.
 //!
-//! A class is a step on a logarithmic scale: class `k` is 10 * 2^(k/2) picoseconds per element, so each class takes 1.41 times
-//! as long as the one before it. The class of a pair is that of its kernel in byte storage under common rules, in the byte order of
-//! the host, with both buffers in the second-level cache. Each [`Term`] is a cost that a route adds to the kernel, with a class for
-//! each tier. [`Kernel::picoseconds_per_element`](crate::Kernel::picoseconds_per_element) is the sum.
+//! A class is a step on a logarithmic scale: class `k` is 10 * 2^(k/2) picoseconds per element, so each class takes 1.41 times as long as the
+//! class before it. The class of a pair is the cost of its kernel in byte storage under common rules, in the byte order of the host, with both
+//! buffers in the second-level cache. Each [`Term`] is a cost that a route adds to the kernel, with a class for each tier.
+//! [`Kernel::picoseconds_per_element`](crate::Kernel::picoseconds_per_element) is the sum.
 //!
-//! The classes are measured: `lanecast-bench costs --bless` rewrites [`TEXT`], which is parsed at compile time. A malformed table
-//! does not compile. A tier, dtype or term that is missing in the table costs nothing, so that a new one compiles before it is
-//! measured; a test fails until it is.
+//! The classes are measured: `lanecast-bench costs --bless` rewrites [`TEXT`], which is parsed at compile time. A malformed table does not
+//! compile. A tier, dtype or term that the table lacks costs nothing, so that a new one compiles before it is measured; until then a test fails.
 
 use crate::{
     arch::Tier,
@@ -21,7 +20,7 @@ use crate::{
 /// and so on; `-`, for terms only, means that nothing is measurable. Empty lines and lines that begin with `#` are comments.
 pub const TEXT: &str = include_str!("cost/classes.txt");
 
-/// How many classes there are: the digits and the letters.
+/// The number of classes: the digits and the letters.
 pub const CLASSES: u8 = 36;
 
 /// The class for costs that are not measured, or not measurable.
@@ -48,11 +47,11 @@ pub const fn picoseconds(class: u8) -> u32 {
 /// A cost per element that a route adds to the kernel of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Term {
-    /// Rules that are not the common ones.
+    /// Other rules than the common ones.
     Rules,
     /// A packed source that is unpacked before the kernel.
     Unpack,
-    /// A packed destination that is packed after it.
+    /// A packed destination that is packed after the kernel.
     Pack,
     /// A side in the other byte order, swapped before or after the kernel.
     Swap,
@@ -118,7 +117,7 @@ static COSTS: Table = match parse(TEXT) {
 pub struct TableError {
     /// The line, counted from 1.
     pub line: usize,
-    /// What is wrong with it.
+    /// What is wrong with the line.
     pub reason: &'static str,
 }
 
@@ -315,7 +314,7 @@ mod tests {
         assert!((1..CLASSES).all(|k| picoseconds(k - 1) < picoseconds(k)));
     }
 
-    /// Fails for a dtype or a tier that is new: `lanecast-bench costs --bless` measures it.
+    /// Fails for a new dtype or tier: `lanecast-bench costs --bless` measures it.
     #[test]
     fn nothing_is_missing() {
         for tier in Tier::ALL {
@@ -332,14 +331,13 @@ mod tests {
         }
     }
 
-    /// What no honest measurement contradicts.
+    /// Checks relations that every sound measurement satisfies.
     #[test]
     fn order() {
         use DType::{Complex64, Complex128, Float8E4M3FN, Float32, Float64, Int8, UInt8};
         for tier in Tier::ALL {
             let class = |from: DType, to: DType| Costs::of(*tier).pairs[from as usize][to as usize];
-            // Copies take longer when elements are longer, and no pair is quicker than a copy of bytes, as far as noise lets
-            // one tell.
+            // Copies take longer for longer elements, and no pair is faster than a copy of bytes, as far as noise allows the comparison.
             let copies = [UInt8, Float32, Float64, Complex128].map(|dtype| class(dtype, dtype));
             assert!(copies.is_sorted() && copies[0] < copies[3], "{tier}: {copies:?}");
             let least = Costs::of(*tier).pairs.iter().flatten().min();
@@ -347,7 +345,7 @@ mod tests {
             assert!(class(Float32, Float32) <= class(Float32, Float8E4M3FN), "{tier}");
             assert!(class(Int8, UInt8) <= class(Complex64, Complex128), "{tier}");
         }
-        // A vector tier is there because it is quicker.
+        // A vector tier exists because it is faster.
         let sum = |tier| {
             let pairs = Costs::of(tier).pairs;
             pairs.iter().flatten().map(|class| u64::from(picoseconds(*class))).sum::<u64>()

@@ -1,4 +1,4 @@
-//! Floor 6: which kernel takes a pair on a tier, and what it costs.
+//! Floor 6: chooses the kernel of a pair on a tier, and knows its cost.
 
 pub(crate) mod active;
 pub mod cost;

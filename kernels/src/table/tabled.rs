@@ -3,9 +3,9 @@
 //! Such a source has at most 256 codes, so a cast of it under any rules is a table of results, which `exact` computes, and a
 //! kernel that looks them up. Under the common rules many pairs need no table, or share one that is a constant ([`Found`]).
 //!
-//! A table takes some microseconds to make, too long for every call, and a plan is copied freely and has no room for one; the tables
-//! of all pairs would be a tenth of the library. So tables are made when a plan first needs them, and kept ([`Kept`]): a few hundred
-//! bytes for each combination of pair, storage and rules that a program uses. Nothing is made or allocated when a cast runs.
+//! A table takes some microseconds to make, too long for every call. A plan is copied freely and has no room for a table, and the tables of all
+//! pairs would be a tenth of the library. So each table is made when a plan first needs it, and kept ([`Kept`]): a few hundred bytes for each
+//! combination of pair, storage and rules that a program uses. Running a cast makes and allocates nothing.
 
 use crate::{
     arch::TierToken,
@@ -26,7 +26,7 @@ pub(crate) enum Tabled {
     Kernel(Made),
     /// The table for half-bytes.
     Nibbles(Nibbles),
-    /// No kernel for this storage: elements are unpacked or packed around the kernel of byte storage.
+    /// The storage has no kernel: elements are unpacked or packed around the kernel of byte storage.
     Other,
 }
 
@@ -36,7 +36,7 @@ type Key = (TierToken, Encoding, Encoding, Rules);
 /// `[from][to]`
 static KNOWN: [[Kept<Key, Tabled>; COUNT]; COUNT] = [const { [const { Kept::new() }; COUNT] }; COUNT];
 
-/// How a pair of encodings is cast by tables, under any rules. The source has at most a byte.
+/// How tables cast a pair of encodings under any rules. The source has at most a byte per element.
 pub(crate) fn find(tier: TierToken, from: Encoding, to: Encoding, rules: &Rules) -> &'static Tabled {
     let known = &KNOWN[from.dtype() as usize][to.dtype() as usize];
     known.get((tier, from, to, *rules), || make(tier, from, to, rules))
@@ -61,7 +61,7 @@ fn make(tier: TierToken, from: Encoding, to: Encoding, rules: &Rules) -> Tabled 
     if halves { Tabled::Nibbles(nibbles(s, d, rules)) } else { Tabled::Other }
 }
 
-/// Whether the source is packed in half-bytes, and each of them has a result of a byte, or of as many bits.
+/// Whether the source is packed in half-bytes, and each has a result of a byte or of half a byte.
 fn are_halves(from: Encoding, to: Encoding) -> bool {
     let width = from.bits_per_element();
     from.is_packed() && width <= 4 && to.bits_per_element() == if to.is_packed() { width } else { 8 }
@@ -69,9 +69,9 @@ fn are_halves(from: Encoding, to: Encoding) -> bool {
 
 /// How a pair of encodings is cast under the common rules.
 pub(crate) enum Common {
-    /// By a kernel.
+    /// A kernel casts.
     Kernel(Entry),
-    /// By looking half-bytes up.
+    /// Half-bytes are looked up.
     Nibbles(&'static Nibbles),
     /// Buffers are unpacked or packed around the kernel of byte storage.
     Staged,
@@ -98,7 +98,7 @@ pub(crate) fn common(
     }
 }
 
-/// Whether the results of all codes are those of the common rules.
+/// Whether the results of all codes equal the results of the common rules.
 fn changes_nothing(from: DType, to: DType, rules: &Rules) -> bool {
     let common = Rules::common(to, rules.saturate);
     (0..1_u128 << from.bits()).all(|code| {
@@ -107,7 +107,7 @@ fn changes_nothing(from: DType, to: DType, rules: &Rules) -> bool {
     })
 }
 
-/// The results for half-bytes: of one element or, if the target is packed in half-bytes as well, of all elements that fit.
+/// The results for half-bytes: the result of one element or, if the target is packed in half-bytes as well, of all elements that fit in it.
 fn nibbles(from: DType, to: DType, rules: &Rules) -> Nibbles {
     let mut table = [0; 16];
     for (nibble, entry) in table.iter_mut().enumerate() {

@@ -1,4 +1,4 @@
-//! Assumptions about the machine, used by the kernels and by the scheduling of threads.
+//! Assumptions about the machine, for the kernels and for the scheduling of threads.
 
 /// Bytes of a cache line.
 pub const CACHE_LINE: usize = 64;

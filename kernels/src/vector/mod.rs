@@ -1,4 +1,4 @@
-//! Floor 4: the algorithms, over the operations of a token; no file knows an instruction set.
+//! Floor 4: the algorithms, over the operations of a token; no file here knows an instruction set.
 
 pub(crate) mod bf16;
 mod blocks;

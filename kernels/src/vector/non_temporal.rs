@@ -2,8 +2,7 @@
 
 /// The instructions of a tier for non-temporal stores and prefetches.
 pub(crate) struct NonTemporal {
-    /// The bytes read and written above which a cast uses non-temporal stores: those of the last-level cache, as far as a cast may count
-    /// on it.
+    /// The bytes read and written above which a cast uses non-temporal stores: the size of the last-level cache, as far as one cast may use it.
     pub(crate) last_cache: fn() -> usize,
     /// Prefetches the lines of this many bytes from an address on into the first-level cache. Any address is allowed.
     pub(crate) prefetch: fn(*const u8, usize),
@@ -11,8 +10,8 @@ pub(crate) struct NonTemporal {
     ///
     /// # Safety
     ///
-    /// The CPU has the tier; both addresses are multiples of [`CACHE_LINE`], as is the number of bytes; the first is readable and the
-    /// second writable for as many. `fence` is called before the written bytes are read.
+    /// The CPU has the tier. Both addresses and the number of bytes are multiples of [`CACHE_LINE`]. The first address is readable and the second
+    /// writable for that number of bytes. `fence` is called before the written bytes are read.
     pub(crate) store: unsafe fn(src: *const u8, dst: *mut u8, len: usize),
     /// Orders all stores so far before everything that follows.
     pub(crate) fence: fn(),

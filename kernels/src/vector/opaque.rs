@@ -2,13 +2,13 @@
 
 use super::kernel::KernelFn;
 
-/// A pointer to a function that has arithmetic between the two writes.
+/// A pointer to a function whose arithmetic must stay between the two writes of the control register.
 #[allow(dead_code, reason = "some targets hide pointers without assembly")]
 pub(crate) trait Function: Copy {
     fn pointer(self) -> *const ();
     /// # Safety
     ///
-    /// The pointer is that of a function of this type.
+    /// The pointer points to a function of this type.
     unsafe fn from_pointer(pointer: *const ()) -> Self;
 }
 
@@ -21,7 +21,7 @@ macro_rules! functions {
             }
             #[inline(always)]
             unsafe fn from_pointer(pointer: *const ()) -> Self {
-                // SAFETY: the caller's promise; pointers to functions are as large as others on all targets.
+                // SAFETY: the caller's promise; function pointers have the same size as other pointers on all targets.
                 unsafe { core::mem::transmute::<*const (), Self>(pointer) }
             }
         }
@@ -38,7 +38,7 @@ impl<A: ?Sized, B: ?Sized, R> Function for fn(&A, &mut B) -> R {
     }
     #[inline(always)]
     unsafe fn from_pointer(pointer: *const ()) -> Self {
-        // SAFETY: the caller's promise; pointers to functions are as large as others on all targets.
+        // SAFETY: the caller's promise; function pointers have the same size as other pointers on all targets.
         unsafe { core::mem::transmute::<*const (), Self>(pointer) }
     }
 }
@@ -49,9 +49,9 @@ pub(crate) fn opaque<F: Function>(function: F) -> F {
     #[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64", target_arch = "riscv64"), not(miri)))]
     {
         let mut pointer = function.pointer();
-        // SAFETY: no instructions; the pointer comes out as it went in.
+        // SAFETY: there are no instructions; the pointer is unchanged.
         unsafe { core::arch::asm!("/* {} */", inout(reg) pointer, options(nostack, preserves_flags)) };
-        // SAFETY: it is the pointer of `function`.
+        // SAFETY: it is the pointer to `function`.
         unsafe { F::from_pointer(pointer) }
     }
     #[cfg(not(all(

@@ -1,4 +1,4 @@
-//! What the kernels of a pair depend on.
+//! Properties of pairs that select their kernels.
 
 use crate::dtype::{DType, Spec};
 
@@ -16,7 +16,7 @@ pub(crate) const fn has_overflow_rule(to: DType) -> bool {
     }
 }
 
-/// Whether the target has all values of the source, which are integers.
+/// Whether the target contains all values of the source, which are integers.
 pub(crate) const fn has_all_values(from: DType, to: DType) -> bool {
     match (from.spec(), to.spec()) {
         (Spec::Bool, Spec::Int { .. }) => true,

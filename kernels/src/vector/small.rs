@@ -1,7 +1,7 @@
-//! Codes of the floats of 4, 6 and 8 bits of a block of float32, over the operations of [`Simd`] alone: every tier's.
+//! Encodes a block of float32 as floats of 4, 6 and 8 bits, over the operations of [`Simd`] alone, for every tier.
 //!
-//! What tells the formats of a family apart may be constants or read from [`Data`]. What tells the families apart is known at
-//! compile time, and no instruction of another family is left.
+//! The differences between the formats of a family are constants, or are read from [`Data`]. The differences between families are known at compile
+//! time, and no instruction for another family remains.
 
 use super::{
     Simd,
@@ -13,24 +13,24 @@ use crate::{
     vector::each,
 };
 
-/// The code of NaN of a float.
+/// How a float represents NaN.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Nan {
-    /// It is a magnitude like others: what is too large has it, too.
+    /// NaN has the magnitude that values out of range have.
     AsOverflow,
-    /// It is another one than that of overflow.
+    /// NaN has another magnitude than values out of range.
     Apart,
-    /// There is none.
+    /// There is no NaN.
     None,
 }
 
-/// The bits of an element.
+/// The number of bits of an element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Width {
     Four,
     Six,
     Eight,
-    /// It is data: no constant of the kernel.
+    /// Four or six bits, as the data says: the number is no constant of the kernel.
     FourOrSix,
 }
 
@@ -56,7 +56,7 @@ typed! {
 }
 
 impl Family {
-    /// The family of a format with the constants of its encoder.
+    /// The family of a format, given the constants of its encoder.
     #[allow(dead_code, reason = "called on 64-bit Arm")]
     pub(crate) const fn new(f: FloatSpec, encoder: &Encoder) -> Self {
         let nan = match f.nan() {
@@ -73,23 +73,21 @@ impl Family {
     }
 }
 
-/// What is known of values.
+/// What is known about the values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Values {
     Any,
-    /// None is NaN.
+    /// No value is NaN.
     Integers,
-    /// None is NaN or has a sign.
+    /// No value is NaN or negative.
     Naturals,
 }
 
-/// The codes of floats with a sign, in order. `sign` are the signs, if they are packed
-/// already.
+/// The codes of floats with a sign, in order. `sign` holds the signs, if they are already packed.
 ///
-/// One float addition rounds: that of the power of two `2^(23 - mantissa bits)` times the one below the value, whose last
-/// mantissa bit then has the weight of the code's. A fused multiply-add makes that power and the sum at once. The sum is
-/// `exponent << 23 | count`, and `exponent << mantissa bits` added to `count` is the code and a constant: a sum of products of
-/// the two 16-bit halves.
+/// One float addition rounds: it adds `2^(23 - mantissa bits)` times the power of two at or below the value. The last mantissa bit of the sum then
+/// has the weight of the code's last bit. A fused multiply-add computes that power and the sum at once. The sum is `exponent << 23 | count`, and
+/// adding `exponent << mantissa bits` to `count` gives the code plus a constant: a sum of products of the two 16-bit halves.
 #[inline(always)]
 pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
     m: M,
@@ -103,16 +101,16 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
     let numbers = values != Values::Any;
     let mut absolute =
         if values == Values::Naturals { x } else { each!(x, |x| m.and(x, m.splat(0x7FFF_FFFF))) };
-    // The same answer for all blocks.
+    // The condition is the same for all blocks.
     if family.fnuz && R::MODE != Mode::Common && data.float.code.largest < 0x7F80_0000 {
         let (infinity, replaced) = (m.splat(0x7F80_0000), m.splat(u32::MAX));
         absolute = each!(absolute, |x| m.select_eq(x, infinity, replaced, x));
     }
     let mut limited = if family.nan == Nan::Apart && !numbers {
-        // The minimum of floats leaves NaN, whose magnitude is above the limit.
+        // The float minimum keeps NaN, whose magnitude is above the limit.
         each!(absolute, |x| m.min_u(m.min_f(m.splat(encoder.limit), x), m.splat(encoder.nan)))
     } else {
-        // A limit that is NaN's code takes NaN with it.
+        // If the limit has the code of NaN, NaN becomes the limit as well.
         each!(absolute, |x| m.min_u(x, m.splat(encoder.limit)))
     };
     let mut sign = match sign {
@@ -126,19 +124,19 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
         for k in 0..4 {
             limited[k] = m.select_nan(x[k], m.splat(encoder.nan), limited[k]);
         }
-        // A zero of the opposite sign, or the largest positive value.
+        // NaN becomes a zero of the opposite sign, or the largest positive value.
         let nan = m.pack_sign::<APART>(nan);
         sign = m.xor(sign, nan);
         sign = m.xor(sign, m.and(m.and(sign, nan), m.splat(data.float.nan_is_max)));
     }
     if R::MODE == Mode::Away {
-        // Zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is as far
-        // below the first midpoint.
+        // Otherwise zero would become subnormal, and some CPUs take a hundred cycles to add subnormal numbers. The least normal number is below
+        // the first midpoint as well.
         let (sticky, least) = (m.splat(data.rounding.correction.sticky()), m.splat(0x0080_0000));
         limited = each!(limited, |x| m.max_u(m.or(x, sticky), least));
     }
     let (unit, smallest) = (m.splat((127 + encoder.shift) << 23), m.splat(encoder.min_field << 23));
-    // Register by register: a compiler that sees all powers before the first sum needs more registers.
+    // Register by register: a compiler that sees all powers before the first sum uses more registers.
     let counts = each!([0, 1, 2, 3], |k| {
         let mut value = limited[k];
         let mut power = m.max_u(m.and(value, m.splat(0x7F80_0000)), smallest);
@@ -151,7 +149,7 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
             count = m.and(count, m.splat(0x7FFF_FFFF));
         }
         if R::MODE == Mode::Odd {
-            // What the sum stands for, exactly; inexact sums become odd.
+            // The value that the sum represents, exactly; inexact sums become odd.
             let minus = m.splat(1 << 31 | (127 + encoder.shift) << 23);
             let kept = m.fma(power, minus, count);
             count = m.select_eq(kept, value, count, m.or(count, m.splat(1)));
@@ -168,11 +166,11 @@ pub(crate) fn floats<M: Simd, R: RoundingMode, const APART: bool>(
     m.in_order::<APART>(signed::<M>(m, codes, sign, family))
 }
 
-/// The codes of magnitudes with signs, which are the top bits of bytes.
+/// Adds signs, which are the top bits of bytes, to the codes of magnitudes.
 #[inline(always)]
 pub(crate) fn signed<M: Simd>(m: M, codes: M::V, sign: M::V, family: Family) -> M::V {
     let sign = m.and(sign, m.splat(0x8080_8080));
-    // Moved down inside the byte.
+    // The sign moves down inside the byte.
     let sign = match family.width {
         Width::Four => m.shr::<4>(sign),
         Width::Six => m.shr::<2>(sign),

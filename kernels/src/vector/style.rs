@@ -1,7 +1,7 @@
-//! The roundings of the kernels through float32, and which body and direction a rule needs.
+//! The roundings of the kernels through float32, and the body and the direction that each rule needs.
 //!
-//! One body rounds to nearest even and toward zero: it is the same addition in another direction of the environment. The
-//! others add what no direction says.
+//! One body rounds both to nearest even and toward zero: it is the same addition in another direction of the environment. The other bodies round
+//! in ways that no direction provides.
 
 use crate::{
     dtype::{DType, Flavor, Spec},
@@ -9,14 +9,14 @@ use crate::{
     format::{data::Direction, typed},
 };
 
-/// How a kernel rounds: the one list for all kernels of all tiers. A kernel that has one body for several of these takes it as a
+/// How a kernel rounds: one list for all kernels of all tiers. A kernel whose body serves several of these modes takes the mode as a
 /// [`RoundingMode`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Mode {
-    /// As the common rules say: floats to nearest with ties to even, integers toward zero. The small floats are rounded by one
-    /// addition, which in the direction toward zero of the environment truncates.
+    /// As the common rules require: floats to nearest with ties to even, integers toward zero. One addition rounds the small floats; if the
+    /// environment rounds toward zero, it truncates.
     Common,
-    /// In the direction of the environment, whichever it is.
+    /// In the direction of the environment, whatever it is.
     Directed,
     /// To nearest with ties away from zero.
     Away,
@@ -25,7 +25,7 @@ pub(crate) enum Mode {
 }
 
 impl Mode {
-    /// The one for this mode among those in the order of the modes.
+    /// Selects the item for this mode; the items are in the order of the modes.
     pub(crate) const fn pick<T: Copy>(self, [common, directed, away, odd]: [T; 4]) -> T {
         match self {
             Mode::Common => common,
@@ -49,8 +49,8 @@ typed! {
     Odd = Mode::Odd;
 }
 
-/// The mode and the direction of the environment for a target of the kernels through float32 under rules. [`Mode::Away`] also serves
-/// toward zero where the increment is data, and infinities that become NaN.
+/// The mode and the direction of the environment for a target of the kernels through float32 under rules. [`Mode::Away`] also serves rounding
+/// toward zero if the increment is data, and infinities that become NaN.
 pub(crate) fn mode(to: DType, rules: &Rules) -> (Mode, Direction) {
     use Direction::{Down, NearestEven, TowardZero, Up};
     let (flavor, bits, exponent_bits) = match to.spec() {
@@ -61,7 +61,7 @@ pub(crate) fn mode(to: DType, rules: &Rules) -> (Mode, Direction) {
         return (Mode::Away, NearestEven);
     }
     if exponent_bits == 8 {
-        // Added in integers, whatever the direction.
+        // The addition is an integer one, so the direction does not matter.
         let mode = match rules.rounding {
             Rounding::NearestEven => Mode::Common,
             Rounding::NearestAway | Rounding::TowardZero => Mode::Away,

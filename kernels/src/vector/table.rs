@@ -1,7 +1,7 @@
 //! The cross product: for each tier, overflow rule, source and target, a kernel.
 //!
-//! Rules that are not common (`exact::Rules`) do not multiply the pairs: they are numbers in the data of a kernel, or select one of a
-//! few styles of its body through `rounded` of a `Backend`.
+//! Rules that are not common (`exact::Rules`) do not multiply the pairs: they are numbers in the data of a kernel, or select one of a few bodies
+//! of the kernel through `rounded` of a `Backend`.
 
 use crate::{
     dtype::{COUNT, DType, Encoding},
@@ -15,9 +15,9 @@ use crate::{
 
 /// How buffers are cast under the common rules.
 pub(crate) enum Found {
-    /// By a kernel.
+    /// A kernel casts.
     Kernel(Entry),
-    /// By a kernel that [`Table::tabled`] makes with the table of results of the pair.
+    /// [`Table::tabled`] makes the kernel, together with the table of results of the pair.
     Tabled,
     /// Buffers are unpacked or packed around the kernel of byte storage.
     Staged,
@@ -41,14 +41,14 @@ pub(crate) type TabledFn =
 
 /// The kernels of one tier.
 pub(crate) struct Table {
-    /// Finds the kernel from a source of a byte or less that produces given [words](crate::format::lut::words), if the tier has such kernels. It
-    /// returns `None` if the buffers have to be unpacked or packed around the kernel of byte storage.
+    /// Finds the kernel from a source of a byte or less that produces given [words](crate::format::lut::words), if the tier has such kernels.
+    /// Returns `None` if the buffers must be unpacked or packed around the kernel of byte storage.
     pub(crate) tabled: Option<TabledFn>,
     /// The kernels of sources of at most a byte, if they are not in `kernels`.
     pub(crate) bytes: Option<Bytes>,
     /// `[from][column]`; if there are `bytes`, only sources of more than a byte have a row.
     pub(crate) kernels: &'static [Row],
-    /// Finds the kernel of a pair of byte storage for which the features of this CPU call for another one than `kernels` has.
+    /// Finds the kernel of a pair of byte storage if, for the features of this CPU, it differs from the one in `kernels`.
     pub(crate) instead: Option<Instead>,
     /// The kernels from the same sources to packed targets, in a tier with `bytes`.
     pub(crate) packed_to: Option<&'static [PackedTo; WIDE]>,
@@ -56,14 +56,14 @@ pub(crate) struct Table {
     pub(crate) packed: Option<&'static PackedTable>,
 }
 
-/// How many dtypes take more than a byte, and how many less.
+/// The number of dtypes of more than a byte, and of dtypes of less than a byte.
 pub(crate) const WIDE: usize = places(false).1;
 pub(crate) const SUB_BYTE: usize = places(true).1;
 
 /// `[saturate][to]`
 pub(crate) type PackedTo = [[Option<KernelFn>; SUB_BYTE]; 2];
 
-/// The index of every dtype among those of less than a byte, or of more than a byte, and the number of these dtypes.
+/// The index of every dtype among the dtypes of less than a byte, or of more than a byte, and the number of these dtypes.
 const fn places(less: bool) -> ([u8; COUNT], usize) {
     let (mut places, mut i, mut count) = ([0; COUNT], 0, 0);
     while i < COUNT {
@@ -76,7 +76,7 @@ const fn places(less: bool) -> ([u8; COUNT], usize) {
 }
 static WIDE_PLACES: [u8; COUNT] = places(false).0;
 
-/// The kernels of a source: a column for every target, and another one for the kernel that does not saturate, if that is another one.
+/// The kernels of a source: a column for every target, and another column for the kernel that does not saturate, if it differs.
 pub(crate) type Row = [KernelFn; COLUMNS];
 pub(crate) const COLUMNS: usize = columns().1;
 static FIRST_COLUMNS: [u8; COUNT] = columns().0;
@@ -93,8 +93,8 @@ const fn columns() -> ([u8; COUNT], usize) {
 }
 static SUB_BYTE_PLACES: [u8; COUNT] = places(true).0;
 
-/// The kernels of a tier that read or write packed storage themselves. Pairs that have none are cast in byte storage and
-/// unpacked or packed block by block.
+/// The kernels of a tier that read or write packed storage themselves. All other pairs are cast in byte storage, and unpacked or packed block by
+/// block.
 pub(crate) struct PackedTable {
     /// `[Sides][saturate][from][to]`
     pub(crate) kernels: [[[[Option<KernelFn>; COUNT]; COUNT]; 2]; 3],
@@ -119,7 +119,7 @@ impl Sides {
 }
 
 impl Table {
-    /// The kernels of a tier that has nothing else.
+    /// The table of a tier that has only these kernels.
     pub(crate) const fn new(kernels: &'static [Row]) -> Table {
         Table { kernels, packed_to: None, packed: None, bytes: None, tabled: None, instead: None }
     }
@@ -158,7 +158,7 @@ impl Table {
         }
     }
 
-    /// The kernel of a pair with a packed side, if it has one, whose source is in `kernels`.
+    /// The kernel of a pair with a packed side, if the pair has one. The source is in `kernels`.
     #[inline]
     pub(crate) fn get_packed(&self, from: Encoding, to: Encoding, saturate: bool) -> Option<Entry> {
         let (s, d) = (from.dtype() as usize, to.dtype() as usize);
@@ -176,8 +176,8 @@ impl Table {
     }
 }
 
-/// A placeholder for the kernel of a pair that no route uses: this build leaves it out, or it is cast in two steps. It panics, because
-/// callers take the destination for initialised when a kernel returns.
+/// A placeholder for the kernel of a pair that no route uses: this build leaves it out, or it is cast in two steps. It panics, because callers
+/// assume that a kernel that returns has initialised the destination.
 ///
 /// # Safety
 ///
@@ -189,9 +189,9 @@ pub(crate) unsafe fn never(_: *const u8, _: *mut u8, _: usize, _: &Data) {
 
 /// The kernels that a tier provides, as functions of types: traits have no `const fn`.
 pub(crate) trait TierKernels: 'static {
-    /// Whether sources of a byte have kernels of their own ([`Bytes`]) and no row.
+    /// Whether [`Bytes`] has the kernels of sources of a byte, which then have no row.
     const BYTES_APART: bool = false;
-    /// A pair under the overflow rule.
+    /// The kernels of a pair under an overflow rule.
     type Pair<S: Format, D: Format, const SATURATE: bool>: PairKernels;
 }
 
@@ -199,7 +199,7 @@ pub(crate) trait TierKernels: 'static {
 pub(crate) trait PairKernels {
     /// The kernel of a dtype to itself.
     const COPY: KernelFn;
-    /// A better kernel than [`CAST`](Self::CAST).
+    /// A faster kernel than [`CAST`](Self::CAST), if there is one.
     const DIRECT: Option<KernelFn>;
     /// The kernel of all other pairs.
     const CAST: KernelFn;
@@ -211,7 +211,7 @@ pub(crate) trait PairKernels {
     const BOTH_PACKED: Option<KernelFn> = None;
 }
 
-// A constant that a function names is evaluated whenever the function is called, so each has a function of its own.
+// A constant that a function names is evaluated whenever the function is, so each constant has its own function.
 const fn copy<T: TierKernels, S: Format>() -> KernelFn {
     <T::Pair<S, S, true> as PairKernels>::COPY
 }
@@ -237,7 +237,7 @@ const fn both_packed<P: PairKernels>() -> Option<KernelFn> {
 /// The kernel of a pair of byte storage under the common rules.
 const fn kernel<T: TierKernels, S: Format, D: Format>(saturate: bool) -> KernelFn {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    // Two names of one kernel.
+    // If the target has all values of the source, both overflow rules share one kernel.
     let saturate = saturate && !has_all_values(from, to);
     if !is_one_step(from, to) {
         return never;
@@ -256,7 +256,7 @@ const fn kernel<T: TierKernels, S: Format, D: Format>(saturate: bool) -> KernelF
     }
 }
 
-/// Whether this build has a pair, and one kernel casts it.
+/// Whether this build has the pair and casts it by one kernel.
 const fn is_one_step(from: DType, to: DType) -> bool {
     crate::exact::steps::through(from, to).is_none() && from.is_built() && to.is_built()
 }
@@ -293,7 +293,7 @@ const fn packed_kernel<T: TierKernels, S: Format, D: Format>(
     }
 }
 
-/// Makes the tables of a tier's kernels over the list of dtypes.
+/// Defines the tables of a tier's kernels over the list of dtypes.
 macro_rules! define_tables {
     ($($kind:ident ($variant:ident, $format:ty, $code:literal, $name:literal, $spec:expr, [$($alias:literal),*]))*) => {
         const fn row<T: TierKernels, S: Format>() -> Row {
@@ -311,7 +311,7 @@ macro_rules! define_tables {
             row
         }
 
-        /// The kernels of `ROWS` sources: all, or those of more than a byte.
+        /// The kernels of `ROWS` sources: all dtypes, or the dtypes of more than a byte.
         pub(crate) const fn rows<T: TierKernels, const ROWS: usize>() -> [Row; ROWS] {
             assert!(ROWS == if T::BYTES_APART { WIDE } else { COUNT });
             let mut rows: [Row; ROWS] = [[never; COLUMNS]; ROWS];
@@ -373,7 +373,7 @@ pub(crate) const fn packed_table<T: TierKernels>() -> PackedTable {
 mod tests {
     use super::*;
 
-    /// In release builds, too: nothing is written.
+    /// It must panic in release builds, too, because it writes nothing.
     #[test]
     #[should_panic(expected = "no route takes this pair")]
     fn never_returns() {

@@ -2,12 +2,11 @@
 
 /// A loop that the compiler vectorises.
 ///
-/// [`run`](Self::run) and the functions that it calls in its loop must be `#[inline(always)]`: only what is inlined is compiled for the
-/// tier.
+/// [`run`](Self::run), and the functions that it calls in its loop, must be `#[inline(always)]`: only inlined code is compiled for the tier.
 pub trait Work {
     /// What the loop reads.
     type Source: ?Sized;
-    /// What the loop writes. As an argument of its own, it is known not to overlap the source.
+    /// What the loop writes. It is a separate argument, so that the compiler knows that it does not overlap the source.
     type Destination: ?Sized;
     /// What the loop returns.
     type Output;

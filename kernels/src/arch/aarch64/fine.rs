@@ -1,4 +1,4 @@
-//! The features beyond those of the tier `neon` that some of its kernels use.
+//! The optional CPU features that some kernels of the tier `neon` use.
 
 use super::{Bf16, Fp16};
 

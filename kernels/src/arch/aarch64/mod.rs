@@ -12,12 +12,12 @@ pulp::simd_type!({
         pub neon: f!("neon"),
     }
 
-    /// Proves that kernels beside [`Neon`] may use the conversion to bfloat16.
+    /// Proves, in addition to [`Neon`], that kernels may use the conversion to bfloat16.
     pub(super) struct Bf16 {
         pub bf16: f!("bf16"),
     }
 
-    /// Proves that kernels beside [`Neon`] may add float16.
+    /// Proves, in addition to [`Neon`], that kernels may use arithmetic of float16.
     pub(super) struct Fp16 {
         pub fp16: f!("fp16"),
     }

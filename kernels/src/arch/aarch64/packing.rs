@@ -1,4 +1,4 @@
-//! Packed storage with NEON: blocks of 32 elements by vectors, the rest as in `format::packed`.
+//! Packed storage with NEON: vectors handle blocks of 32 elements, and `format::packed` handles the rest.
 
 use crate::format::packed::{Nibbles, Packing, SCALAR};
 use core::arch::aarch64::*;
@@ -108,7 +108,7 @@ pub(super) unsafe fn join<const BITS: u32>(packed: *mut u8, [a, b]: Codes) {
 
 /// # Safety
 ///
-/// As of `Packing::unpack`, and the CPU has NEON.
+/// As for `Packing::unpack`, and the CPU has NEON.
 #[target_feature(enable = "neon")]
 unsafe fn unpack<const BITS: u32>(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % BLOCK;
@@ -127,7 +127,7 @@ unsafe fn unpack<const BITS: u32>(packed: *const u8, codes: *mut u8, n: usize) {
 
 /// # Safety
 ///
-/// As of `Packing::pack`, and the CPU has NEON.
+/// As for `Packing::pack`, and the CPU has NEON.
 #[target_feature(enable = "neon")]
 unsafe fn pack<const BITS: u32>(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % BLOCK;
@@ -147,7 +147,7 @@ unsafe fn pack<const BITS: u32>(codes: *const u8, packed: *mut u8, n: usize) {
 ///
 /// # Safety
 ///
-/// As of `Packing::map`, and the CPU has NEON.
+/// As for `Packing::map`, and the CPU has NEON.
 #[target_feature(enable = "neon")]
 unsafe fn map<const BITS: u32>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
@@ -166,11 +166,11 @@ unsafe fn map<const BITS: u32>(packed: *const u8, codes: *mut u8, n: usize, tabl
     unsafe { rest(packed.add(whole / 8 * BITS as usize), codes.add(whole), n - whole, table) }
 }
 
-/// Looks the halves of bytes up.
+/// Looks up both halves of each byte.
 ///
 /// # Safety
 ///
-/// As of `Packing::map`, and the CPU has NEON.
+/// As for `Packing::map`, and the CPU has NEON.
 #[target_feature(enable = "neon")]
 unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.

@@ -1,4 +1,4 @@
-//! Words of 2, 4 and 8 bytes to those of the other byte order: a register per instruction.
+//! Changes the byte order of words of 2, 4 and 8 bytes, a register per instruction.
 
 use crate::{
     arch::registers::registers,
@@ -17,10 +17,10 @@ unsafe fn neon<const WORD: usize, const PARTS: usize>(src: *const u8, dst: *mut 
     const BYTES: usize = 16;
     let bytes = n * PARTS * WORD;
     if bytes < BYTES {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
-    // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+    // SAFETY: the closure's caller has a register of bytes at `i` on both sides.
     let register = |i: usize| unsafe {
         let x = vld1q_u8(src.add(i));
         let x = match WORD {

@@ -1,9 +1,9 @@
-//! Turning tiles with vectors of 16 bytes.
+//! Transposes tiles with vectors of 16 bytes.
 
 use crate::vector::moves::tile::{Lanes, Transpose, one_by_one, squares};
 use core::arch::aarch64::*;
 
-/// For NEON.
+/// The transposition with NEON.
 pub(super) static TRANSPOSE: Transpose =
     [turn::<B8>, turn::<B16>, turn::<B32>, turn::<B64>, one_by_one::<u128>];
 
@@ -36,6 +36,6 @@ lanes! {
 /// As [`Turn`](crate::vector::moves::tile::Turn).
 #[target_feature(enable = "neon")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
 }

@@ -19,7 +19,7 @@ pub(in crate::arch) const fn entries<S: Format, D: Format>(saturate: bool) -> [P
     [PairEntry::new(typed::<S, D>(saturate), obeys_environment(<S as Element>::DTYPE, <D as Element>::DTYPE))]
 }
 
-/// Does work: all code is compiled for the tier.
+/// Does work: all code is compiled for the scalar tier.
 ///
 /// # Safety
 ///

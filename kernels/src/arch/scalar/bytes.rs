@@ -1,9 +1,9 @@
-//! From floats of a byte and integers of a few bits: the results are looked up.
+//! From floats of a byte and integers of a few bits: results are looked up.
 //!
-//! A cast of 256 codes is a table, and a table for every pair, target and rule would be most of the library. But a cast is
-//! `decode` and `encode`, so the values of a source, as float32, are all that is kept. A call of many elements has the float32
-//! kernel of the target make the table of results from them; one of few elements looks the values up, block by block, and has
-//! the same kernel cast these.
+//! A cast of 256 codes is a table, but tables for every pair, storage and rule would be most of the library. Since a cast is `decode` and
+//! `encode`, this module keeps only the values of each source, as float32. A call with many elements runs the float32 kernel of the target on
+//! these values to make the table of results. A call with few elements looks the values up, block by block, and runs the same kernel on each
+//! block.
 
 use super::staged::Then;
 use crate::{
@@ -35,11 +35,11 @@ const fn values(from: DType) -> Values {
 /// As [`KernelFn`].
 pub(super) unsafe fn look_up<S: Format, T: Then>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let then = T::from_f32(data);
-    // SAFETY: as the caller's. From so many codes on they repeat.
+    // SAFETY: the caller's promise is the same. From this number of elements on, codes repeat.
     unsafe { by_value(src, dst, n, const { &values(S::DTYPE) }, 1 << S::DTYPE.bits(), then, data) };
 }
 
-/// Results of up to 16 bytes, each for a code.
+/// One result of up to 16 bytes for each code.
 #[repr(C, align(16))]
 struct Results(MaybeUninit<[u8; 16 * 256]>);
 
@@ -58,17 +58,17 @@ unsafe fn by_value(
 ) {
     let size = data.to.size();
     if matches!(data.to, DType::Float32) {
-        // SAFETY: as the caller's; the values are the results.
+        // SAFETY: the caller's promise is the same; the values are the results.
         return unsafe { results::<u32>(src, dst, n, values.as_ptr().cast()) };
     }
     if n < 2 * codes {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         return unsafe { few(src, dst, n, values, then, data) };
     }
     let mut table = Results(MaybeUninit::uninit());
     let table = table.0.as_mut_ptr().cast::<u8>();
-    // SAFETY: there are as many values, and the table has place for the results; then all entries up to `known` are initialised,
-    // and as many are copied behind them, up to the end of the 256 entries, a power of two like `codes`.
+    // SAFETY: `codes` values exist, and the table has room for their results. All entries up to `known` are initialised, and then as many are
+    // copied after them, up to the end of the 256 entries; 256 and `codes` are powers of two.
     unsafe {
         then(values.as_ptr().cast(), table, codes, data);
         let mut known = codes;
@@ -77,7 +77,7 @@ unsafe fn by_value(
             known *= 2;
         }
     }
-    // SAFETY: as the caller's, whose elements are of this size; the table has results for all codes.
+    // SAFETY: the caller's promise is the same, for elements of this size; the table has results for all codes.
     unsafe {
         match size {
             1 => results::<u8>(src, dst, n, table),
@@ -91,7 +91,7 @@ unsafe fn by_value(
 
 /// # Safety
 ///
-/// As [`KernelFn`]; `table` are 256 results of the target.
+/// As [`KernelFn`]; `table` holds 256 results of the target's size.
 #[inline(always)]
 unsafe fn results<T: Copy>(src: *const u8, dst: *mut u8, n: usize, table: *const u8) {
     const STEP: usize = 8;

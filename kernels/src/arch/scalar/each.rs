@@ -1,23 +1,23 @@
-//! One element after the other.
+//! Casts one element after the other.
 
 use crate::format::{Format, data::Data};
 
-/// `load, decode, encode, store`, one element after the other: the body of every tier that has no better one for a pair.
+/// `load, decode, encode, store` for one element after the other: the body of every tier that has no faster one for a pair.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::vector::kernel::KernelFn), but for the tier, which is that of the caller.
+/// As [`KernelFn`](crate::vector::kernel::KernelFn), except that the code is compiled for the caller's tier.
 #[inline(always)]
 pub(in crate::arch) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, D::Code>(src, dst, n, |code| D::encode::<SATURATE>(S::decode(code))) };
 }
 
-/// A function of every element.
+/// Applies a function to every element.
 ///
 /// # Safety
 ///
@@ -26,8 +26,7 @@ pub(in crate::arch) unsafe fn cast_each<S: Format, D: Format, const SATURATE: bo
 pub(super) unsafe fn map_each<S: Copy, D>(src: *const u8, dst: *mut u8, n: usize, f: impl Fn(S) -> D) {
     let (src, dst) = (src.cast::<S>(), dst.cast::<D>());
     for i in 0..n {
-        // SAFETY: `i < n`, so the caller grants both elements; codes are plain integers of the elements' sizes, and nothing
-        // is assumed of alignment.
+        // SAFETY: `i < n`, so the caller grants both elements. Codes are plain integers of the elements' sizes, and no alignment is assumed.
         unsafe { dst.add(i).write_unaligned(f(src.add(i).read_unaligned())) };
     }
 }
@@ -41,16 +40,16 @@ pub(super) unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(
     n: usize,
     _: &Data,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
-/// A dtype to itself: the bits, unused ones cleared.
+/// Copies a dtype to itself and clears unused bits.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`](crate::vector::kernel::KernelFn).
 pub(in crate::arch) unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, S::Code>(src, dst, n, S::clean) };
 }

@@ -1,12 +1,12 @@
 //! The scalar tier: the law as plain loops, for every pair and every rule.
 //!
-//! The bodies have no branches, so that compilers may vectorise them with what the target always has. They round by the default
-//! of the floating-point environment only: there are targets that have no other.
+//! The bodies have no branches, so that compilers may vectorise them with the instructions that the target always has. They round only by the
+//! default of the floating-point environment, because some targets have no other.
 //!
-//! * `each`: the loop over `load, decode, encode, store`; `table`: which pair has what;
-//! * `bytes`: sources of few codes look their results up in a table that each call makes for itself;
+//! * `each`: the loop over `load, decode, encode, store`; `table`: which kernel takes a pair;
+//! * `bytes`: sources with few codes look results up in a table that each call makes for itself;
 //! * `staged`: blocks of float32 between source and target;
-//! * `small`: targets of small floats, one loop per source, the target as data;
+//! * `small`: targets of small floats, one loop per source; the target is data;
 //! * `rounded`: the rules that are not the common ones.
 
 pub(in crate::arch) mod backend;

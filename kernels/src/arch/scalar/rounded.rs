@@ -1,13 +1,13 @@
-//! The rules that are not the common ones.
+//! Casts under rules other than the common ones.
 //!
-//! Everything that rounds goes through float32 or stays wide:
+//! Everything that rounds goes through float32 or stays in a wide float:
 //!
-//! * to floats of up to 16 bits: a block of sources becomes float32 rounded to odd, of which the one loop of the target makes
-//!   codes (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`] of the nearest code;
-//! * to integers: a block of floats becomes integral values, which the kernel of the common rules then finds exact;
-//! * to float32 and float64: the nearest value, corrected.
+//! * to floats of up to 16 bits: a block of sources becomes float32 rounded to odd, and one loop per target encodes the block
+//!   (`docs/semantics.md`, sections 4 and 6); the rule is a [`Correction`] of the nearest code;
+//! * to integers: a block of floats becomes integral values, which the kernel of the common rules then casts exactly;
+//! * to float32 and float64: the nearest value is computed and corrected.
 //!
-//! A float of a byte looks results up, and has no need to know of rules.
+//! Sources of one byte look results up, so their loops need no rules.
 
 use super::{
     each::map_each,
@@ -37,7 +37,7 @@ use num_complex::Complex;
 
 const INFINITY: u32 = 0x7F80_0000;
 
-/// The kernel of a pair in byte storage under any rules. It leaves the direction of rounding alone.
+/// The kernel of a pair in byte storage under any rules. It does not change the rounding direction.
 pub(in crate::arch) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     if from.is_packed() || to.is_packed() {
         return None;
@@ -52,7 +52,7 @@ pub(in crate::arch) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> O
 fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
     let common = TABLE.get(from, to, rules.saturate).run;
     match to.spec() {
-        // Results are looked up, by all rules.
+        // Results are looked up under all rules.
         _ if looks_up(from, to) => common,
         Spec::Bool => common,
         Spec::Int { .. } if is_truncating(rules) => common,
@@ -60,7 +60,7 @@ fn kernel(from: DType, to: DType, rules: &Rules) -> KernelFn {
         Spec::Float(f) if f.bits() <= 16 => match (from, from_f32_other(to, rules), f.flavor) {
             (_, None, _) => common,
             (DType::Float32, Some(kernel), _) => kernel,
-            // Infinity is not the largest float32 here.
+            // Infinity must not become the largest float32 here.
             (DType::Float64, _, Flavor::Exponent) => small::to_power::<f64>,
             _ => staged(from).unwrap_or(common),
         },
@@ -80,7 +80,7 @@ impl Then for ByRules {
     }
 }
 
-/// The same if it is not that of the table.
+/// The same if the rules differ from the common ones.
 fn from_f32_other(to: DType, rules: &Rules) -> Option<KernelFn> {
     let nearest = matches!(rules.rounding, Rounding::NearestEven);
     match to.spec() {
@@ -118,7 +118,7 @@ unsafe fn to_small(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let code = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         signs.put(x, code) as u8
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each(src, dst, n, encode) };
 }
 
@@ -132,14 +132,14 @@ unsafe fn to_f16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let correction = data.rounding.correction;
     let encode = |x: u32| {
         let magnitude = x & 0x7FFF_FFFF;
-        // A finite value is below what the encoder takes for infinity, so that the rule decides whether it becomes that.
+        // A finite value stays below the encoder's infinity, so that the rule decides whether it becomes infinite.
         let value = Encoder { limit: encoder.limit - 1, ..encoder }.limited(magnitude);
         let finite = encoder.corrected(value, (x as i32 >> 31) as u32, correction);
         let quiet = if magnitude > INFINITY { 0x200 } else { 0 };
         let special = 0x7C00 | quiet | magnitude >> 13 & 0x1FF;
         (x >> 16 & 0x8000 | if magnitude < INFINITY { finite } else { special }) as u16
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each(src, dst, n, encode) };
 }
 
@@ -156,7 +156,7 @@ unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         let nan = x >> 16 & 0x8000 | 0x7FC0;
         (if x & 0x7FFF_FFFF > INFINITY { nan } else { rounded }) as u16
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each(src, dst, n, encode) };
 }
 
@@ -178,7 +178,7 @@ fn staged(from: DType) -> Option<KernelFn> {
     })
 }
 
-/// The floats that are rounded to integral values of their own.
+/// The floats that are rounded to integral values of their own format.
 trait Real: Hub {
     const DTYPE: DType;
     type Bits;
@@ -210,7 +210,7 @@ impl Real for F64 {
 /// As [`KernelFn`].
 unsafe fn to_whole<S: Format<Hub: Real>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     let then = TABLE.get(<S::Hub as Real>::DTYPE, data.to, data.rules.saturate).run;
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).whole(data), then) };
 }
 
@@ -224,7 +224,7 @@ fn whole(from: DType) -> Option<KernelFn> {
     })
 }
 
-/// To float32, float64 and, from complex numbers, to complex ones. The mode is a parameter so that no loop has what it does not need.
+/// To float32, float64 and, from complex numbers, to complex ones. The mode is a parameter so that each loop has only the steps it needs.
 ///
 /// # Safety
 ///
@@ -240,7 +240,7 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
         Mode::Odd => Correction::TO_ODD,
         _ => data.rounding.correction.as_direction(),
     };
-    // SAFETY: as the caller's; all branches write the codes of the target.
+    // SAFETY: the caller's promise is the same; all branches write the codes of the target.
     unsafe {
         match D::DTYPE {
             DType::Float32 => map_each(src, dst, n, |code| S::decode(code).f32_in(correction)),
@@ -253,7 +253,7 @@ unsafe fn to_parts<S: Format, D: Format, R: RoundingMode>(
     }
 }
 
-/// From real numbers to complex ones: blocks of real parts, `P`, which the kernel of the common rules then finds exact.
+/// From real numbers to complex ones: blocks of real parts, `P`, which the kernel of the common rules then casts exactly.
 ///
 /// # Safety
 ///
@@ -264,8 +264,8 @@ unsafe fn to_complex<S: Format, P: Format>(src: *const u8, dst: *mut u8, n: usiz
     let mut block = [const { MaybeUninit::<u64>::uninit() }; BLOCK];
     for done in (0..n).step_by(BLOCK) {
         let count = BLOCK.min(n - done);
-        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
-        // they are read. The kernels of the parts read nothing of the data but the rule.
+        // SAFETY: the caller grants `n` elements on both sides. The block has room for `count` elements, which are written before they are read.
+        // The kernels of the parts read only the rule from the data.
         unsafe {
             first(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, data);
             then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);

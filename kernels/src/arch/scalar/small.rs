@@ -24,13 +24,13 @@ typed! {
 ///
 /// As [`KernelFn`](crate::vector::kernel::KernelFn).
 pub(super) unsafe fn cast<S: Format, F: Signed>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // By value: what the loop writes might be the data.
+    // By value: otherwise the compiler must assume that the loop overwrites the data.
     let (encoder, signs) = (data.float.encoder, data.float.signs);
     let encode = |code| {
         let x = S::decode(code).f32_odd();
         signs.put_common(F::FLAVOR, x, encoder.magnitude(x))
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };
 }
 
@@ -44,10 +44,10 @@ pub(super) unsafe fn to_power<S: Format>(src: *const u8, dst: *mut u8, n: usize,
     let encode = |code| {
         let hub = S::decode(code);
         let x = hub.f32_odd();
-        // Only float64 has values that are nothing in float32; here they count.
+        // Only float64 has values that become zero in float32; here they count as nonzero.
         let tiny = const { S::DTYPE.alignment() == 8 } && x << 1 == 0 && hub.nonzero();
         power.code(x | tiny as u32)
     };
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { map_each::<S::Code, u8>(src, dst, n, encode) };
 }

@@ -1,4 +1,4 @@
-//! Through blocks of float32.
+//! Casts through blocks of float32.
 
 use super::each::map_each;
 use crate::{
@@ -13,13 +13,13 @@ pub(super) trait Then {
     fn from_f32(data: &Data) -> KernelFn;
 }
 
-/// That of any target under any rules (`rounded`).
+/// The kernel from float32 to any target under any rules (`rounded`).
 pub(super) struct ByRules;
 
 /// Elements of a block on the stack.
 pub(super) const BLOCK: usize = 128;
 
-/// Through blocks of `B`, of which `then` makes the elements of the target.
+/// Casts through blocks of `B`: `then` makes the elements of the target from each block.
 ///
 /// # Safety
 ///
@@ -36,8 +36,7 @@ pub(super) unsafe fn in_blocks<S: Copy, B>(
     let mut block = [const { MaybeUninit::<B>::uninit() }; BLOCK];
     for done in (0..n).step_by(BLOCK) {
         let count = BLOCK.min(n - done);
-        // SAFETY: the caller grants `n` elements on both sides, and the block has place for `count`, which are written before
-        // they are read.
+        // SAFETY: the caller grants `n` elements on both sides. The block has room for `count` elements, which are written before they are read.
         unsafe {
             map_each(src.add(done * size_of::<S>()), block.as_mut_ptr().cast(), count, &first);
             then(block.as_ptr().cast(), dst.add(done * data.to.size()), count, data);
@@ -51,6 +50,6 @@ pub(super) unsafe fn in_blocks<S: Copy, B>(
 ///
 /// As [`KernelFn`].
 pub(super) unsafe fn through_f32<S: Format, T: Then>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { in_blocks(src, dst, n, data, |code| S::decode(code).f32_strict(), T::from_f32(data)) };
 }

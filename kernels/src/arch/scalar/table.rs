@@ -1,4 +1,4 @@
-//! Which pair has what.
+//! Chooses the kernel of each pair.
 
 use super::{
     bytes,
@@ -25,18 +25,18 @@ const fn small_flavor(dtype: DType) -> Option<Flavor> {
     }
 }
 
-/// Floats of up to 16 bits, except bfloat16, which takes few instructions.
+/// Floats of up to 16 bits, except bfloat16, whose conversion takes few instructions.
 const fn is_narrow_float(dtype: DType) -> bool {
     matches!(dtype.spec(), Spec::Float(f) if f.bits() <= 16) && !matches!(dtype, DType::BFloat16)
 }
 
-/// Whether results are looked up: all those of floats of a byte, and the floats that integers of a few bits become.
+/// Whether results are looked up: from floats of a byte to all targets, and from integers of a few bits to floats.
 pub(super) const fn looks_up(from: DType, to: DType) -> bool {
     small_flavor(from).is_some() || from.is_sub_byte() && is_narrow_float(to)
 }
 
-/// Whether blocks of float32 are between source and target. A single loop would have as few elements in its vectors as the source has
-/// in one.
+/// Whether blocks of float32 are between source and target. A single loop would put only as many elements into a vector as the wide source
+/// allows.
 const fn is_staged(from: DType, to: DType) -> bool {
     from.alignment() >= 4 && !matches!(from, DType::Float32) && is_narrow_float(to)
 }
@@ -44,7 +44,7 @@ const fn is_staged(from: DType, to: DType) -> bool {
 /// The kernels that are shared between targets.
 const fn direct<S: Format, D: Format>() -> Option<KernelFn> {
     let (from, to) = (S::DTYPE, D::DTYPE);
-    // Powers of two are all true.
+    // Powers of two are never zero, so all are true.
     let constant = matches!((small_flavor(from), to), (Some(Flavor::Exponent), DType::Bool));
     match small_flavor(to) {
         _ if constant => None,
@@ -78,7 +78,7 @@ pub(in crate::arch) const fn entry<S: Format, D: Format>(saturate: bool) -> Entr
     table::entry::<Kernels, S, D>(saturate)
 }
 
-/// One target under its common rules: the loops name no other kernels.
+/// One target under its common rules: its loops reference no other kernels.
 struct To<D, const SATURATE: bool>(PhantomData<D>);
 
 impl<D: Format, const SATURATE: bool> Then for To<D, SATURATE> {
@@ -88,7 +88,7 @@ impl<D: Format, const SATURATE: bool> Then for To<D, SATURATE> {
     }
 }
 
-/// [`entry`] for a program that has this pair only: a kernel that names no other pairs.
+/// [`entry`] for a program that has this pair only: a kernel that references no other pairs.
 pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
     let (from, to) = (S::DTYPE, D::DTYPE);
     if direct::<S, D>().is_some() && from.is_built() && to.is_built() && !is_copy(from, to, saturate) {
@@ -112,7 +112,7 @@ pub(super) const fn typed<S: Format, D: Format>(saturate: bool) -> Entry {
 
 pub(crate) static TABLE: Table = Table::new(&table::rows::<Kernels, COUNT>());
 
-/// A function for no features in particular.
+/// A function without any CPU features of its own.
 macro_rules! scalar_fn {
     ($($item:tt)*) => { $($item)* };
 }

@@ -1,4 +1,4 @@
-//! Every pair under every rule against `exact`. `kernel::tests` has the common rules.
+//! Compares every pair under every rule with `exact`. `kernel::tests` checks the common rules.
 
 use crate::{
     arch::Tier,
@@ -9,7 +9,7 @@ use crate::{
 };
 use alloc::vec::Vec;
 
-/// Codes of `exact`'s answer, or `None` where bits are copied, which keeps a signalling NaN.
+/// The code that `exact` returns, or `None` where bits are copied, which keeps a signalling NaN.
 fn want(from: DType, to: DType, code: u128, rules: &Rules) -> Option<u128> {
     let value = exact::decode(from, code);
     let parts = |d: DType| d.float_spec().filter(|f| f.bits() >= 32);
@@ -24,7 +24,7 @@ fn rules_agree_with_exact() {
     for &from in DType::ALL {
         let mut codes = codes(from);
         if from.size() == 1 {
-            // Enough for a table.
+            // Enough codes to make the kernel build a table.
             codes.extend(0..256);
         }
         if from.float_spec().is_some_and(|f| f.bits() >= 16) && !cfg!(miri) {
@@ -34,7 +34,7 @@ fn rules_agree_with_exact() {
         for &to in DType::ALL.iter().filter(|to| **to != from && is_run(from, **to)) {
             for rules in all_rules(to) {
                 turn += 1;
-                // Miri is slow: it sees a few of all.
+                // Miri is slow: it runs a sample.
                 if cfg!(miri) && turn % 31 != 0 {
                     continue;
                 }
@@ -53,7 +53,7 @@ fn rules_agree_with_exact() {
     }
 }
 
-/// The values of small formats and halfway between them, as codes of a wide float, and their neighbours of both signs.
+/// The values of small formats and the midpoints between them, as codes of a wide float, with their neighbours of both signs.
 fn near_ties(from: DType) -> Vec<u128> {
     let f = from.float_spec().expect("a float");
     let mut codes = Vec::new();
@@ -70,7 +70,7 @@ fn near_ties(from: DType) -> Vec<u128> {
         for code in 0..256 {
             let (x, _) = exact::decode(dtype, code);
             let (mut low, mut high) = (x, x);
-            // A quarter of a unit of the longest of them.
+            // A quarter of a unit of the longest format.
             (low.significand, low.exponent) = ((x.significand << 6).saturating_sub(1 << 1), x.exponent - 6);
             (high.significand, high.exponent) = ((x.significand << 6) + (1 << 5), x.exponent - 6);
             let values = if x.is_nan() { [x; 3] } else { [x, low, high] };

@@ -1,11 +1,11 @@
 //! Conversions of floats, and arithmetic in a direction of rounding.
 //!
-//! *Directions.* The instructions round to nearest even. Where a result may differ from the exact one, the error of the nearest
-//! result is found exactly (by the sum of two floats and what it lacks, or by the conversion back), and its sign tells whether a
-//! direction leads to the next float above or below ([`Wasm128::directed`]). In a kernel that has no direction nothing is left of it.
+//! *Directions.* The instructions round to nearest even. Where a result may differ from the exact one, the kernel computes the error of the
+//! nearest result exactly, as the rest of a sum of two floats or by converting back. The sign of the error selects the next float above or below
+//! ([`Wasm128::directed`]). Kernels without a direction compile to none of this.
 //!
-//! *NaN.* WebAssembly leaves the bits of a NaN that an instruction computes open, even the sign: what becomes of NaN is made of
-//! its bits by integers.
+//! *NaN.* WebAssembly does not define the bits of a NaN that an instruction computes, not even the sign. So integer instructions make the NaN of
+//! a result from the bits of the NaN in the source.
 
 use super::simd::{Wasm128, even_16, even_32, high_16, low_16, odd_16, odd_32};
 use crate::{
@@ -22,25 +22,25 @@ use core::arch::wasm32::*;
 const SIGN: u32 = 1 << 31;
 const INFINITY: u32 = 0x7F80_0000;
 
-/// The upper two lanes of float32 as the lower ones.
+/// Moves the upper two lanes of float32 to the lower two.
 #[inline(always)]
 pub(super) fn upper(x: v128) -> v128 {
     i64x2_shuffle::<1, 1>(x, x)
 }
 
-/// Float32 of float64, nearest. NaN may become any.
+/// Converts float64 to the nearest float32. NaN may become any NaN.
 #[inline(always)]
 fn demoted(a: v128, b: v128) -> v128 {
     i32x4_shuffle::<0, 1, 4, 5>(f32x4_demote_f64x2_zero(a), f32x4_demote_f64x2_zero(b))
 }
 
-/// Float64 of float32. NaN may become any.
+/// Converts float32 to float64. NaN may become any NaN.
 #[inline(always)]
 fn promoted(x: v128) -> [v128; 2] {
     [f64x2_promote_low_f32x4(x), f64x2_promote_low_f32x4(upper(x))]
 }
 
-/// The lanes of float32 whose magnitude is less than that of what they were rounded from, and those where it is greater.
+/// The masks of the float32 lanes whose magnitude is less, and greater, than the magnitude of the float64 that they were rounded from.
 #[inline(always)]
 fn errors(rounded: v128, a: v128, b: v128) -> [v128; 2] {
     let [x, y] = promoted(rounded);
@@ -48,21 +48,21 @@ fn errors(rounded: v128, a: v128, b: v128) -> [v128; 2] {
     [even_32(f64x2_lt(x, a), f64x2_lt(y, b)), even_32(f64x2_gt(x, a), f64x2_gt(y, b))]
 }
 
-/// Lanes of 64 bits, one after the other.
+/// Applies a function to lanes of 64 bits, one after the other.
 #[inline(always)]
 pub(super) fn by_lanes(x: v128, result: impl Fn(u64) -> u64) -> v128 {
     u64x2(result(u64x2_extract_lane::<0>(x)), result(u64x2_extract_lane::<1>(x)))
 }
 
 impl<const DIRECTED: bool> Wasm128<DIRECTED> {
-    /// The direction, if it is not to nearest.
+    /// The rounding direction, unless it is to nearest.
     #[inline(always)]
     fn direction(self) -> Option<Direction> {
         (DIRECTED && self.direction != Direction::NearestEven).then_some(self.direction)
     }
 
-    /// Nearest results in a direction: `negative` are all ones in lanes with a sign, `short` in those whose magnitude is less than
-    /// the exact one, `long` in those where it is greater. (All ones are -1.)
+    /// Moves nearest results to the results of the direction: `negative` is all ones in lanes with a sign, `short` in lanes whose magnitude is
+    /// less than the exact one, `long` in lanes whose magnitude is greater. (All ones are -1.)
     #[inline(always)]
     fn directed<const BITS: u32>(
         self,
@@ -84,7 +84,7 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
         }
     }
 
-    /// `a + b` of float64, nearest, and what that lacks, exactly; of a sum that overflows, infinity with the other sign.
+    /// The nearest `a + b` of float64, and exactly what it lacks. For a sum that overflows, the second is infinity with the other sign.
     #[inline(always)]
     fn sum(self, a: v128, b: v128) -> [v128; 2] {
         let swapped = f64x2_lt(f64x2_abs(a), f64x2_abs(b));
@@ -94,19 +94,19 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
         if self.direction() != Some(Direction::Down) {
             return [sum, rest];
         }
-        // Downwards, what cancels becomes negative zero.
+        // If the direction is down, a sum that cancels becomes negative zero.
         let sign = v128_and(v128_or(a, b), f64x2_splat(-0.0));
         [v128_or(sum, v128_and(sign, f64x2_eq(sum, f64x2_splat(0.0)))), rest]
     }
 
-    /// `a * b + c`, rounded once, in the direction: by way of float64, where the product is exact and the sum is rounded to odd.
+    /// `a * b + c`, rounded once in the direction: through float64, where the product is exact and the sum is rounded to odd.
     #[inline(always)]
     pub(super) fn fused(self, a: v128, b: v128, c: v128) -> v128 {
         let ([a, x], [b, y], [c, z]) = (promoted(a), promoted(b), promoted(c));
         let [low, high] = each!([(a, b, c), (x, y, z)], |(a, b, c)| {
             let [sum, rest] = self.sum(f64x2_mul(a, b), c);
             let inexact = f64x2_gt(f64x2_abs(rest), f64x2_splat(0.0));
-            // What was rounded away from zero is less by a unit. (All ones are -1.)
+            // A lane that was rounded away from zero loses one unit. (All ones are -1.)
             let long = v128_and(inexact, i64x2_shr(v128_xor(sum, rest), 63));
             v128_or(u64x2_add(sum, long), u64x2_shr(inexact, 63))
         });
@@ -129,7 +129,7 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
         self.directed::<64>(to, sum, i64x2_shr(sum, 63), [f64x2_gt(rest, zero), f64x2_lt(rest, zero)])
     }
 
-    /// Integral values of float32, in the direction.
+    /// Rounds float32 to integral values, in the direction.
     #[inline(always)]
     pub(super) fn round_env_32(self, x: v128) -> v128 {
         match self.direction() {
@@ -140,7 +140,7 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
         }
     }
 
-    /// Integral values of float64, in the direction.
+    /// Rounds float64 to integral values, in the direction.
     #[inline(always)]
     pub(super) fn round_env_64(self, x: v128) -> v128 {
         match self.direction() {
@@ -188,8 +188,8 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
 
     /// Float16 of float32, in the direction.
     ///
-    /// The addition of `vector::small`, whose sums are `exponent << 23 | count`: the upper halves have the exponent, the lower ones
-    /// the count.
+    /// Uses the addition of `vector::small`, whose sums are `exponent << 23 | count`: the upper halves of lanes contain the exponent, the lower
+    /// halves the count.
     #[inline(always)]
     pub(super) fn f16_of_f32(self, a: v128, b: v128) -> v128 {
         let magnitudes = each!([a, b], |x| v128_and(x, u32x4_splat(!SIGN)));
@@ -197,7 +197,7 @@ impl<const DIRECTED: bool> Wasm128<DIRECTED> {
             // 2^16 becomes infinity.
             let limited = match self.direction() {
                 None => u32x4_min(magnitude, u32x4_splat(0x4780_0000)),
-                // That is what finite numbers may become, but none of them is.
+                // Finite numbers stay below 2^16; the direction decides whether they become infinite.
                 Some(_) => {
                     let finite = u32x4_min(magnitude, u32x4_splat(0x477F_FFFF));
                     u32x4_sub(finite, u32x4_eq(magnitude, u32x4_splat(INFINITY)))
@@ -259,7 +259,7 @@ pub(super) fn f64_of_f32(x: v128) -> [v128; 2] {
     })
 }
 
-/// Float32 of float64, rounded to odd; what is beyond the range becomes the largest magnitude.
+/// Converts float64 to float32, rounded to odd; a value out of range becomes the largest magnitude.
 #[inline(always)]
 pub(super) fn f32_of_f64_odd(a: v128, b: v128) -> v128 {
     let nearest = demoted(a, b);
@@ -268,7 +268,7 @@ pub(super) fn f32_of_f64_odd(a: v128, b: v128) -> v128 {
     nan_of_f64(v128_or(u32x4_add(nearest, long), inexact), a, b)
 }
 
-/// Puts quiet NaN with the sign and the upper bits of NaN among float64 in their places among float32.
+/// Replaces the float32 of each float64 NaN by a quiet NaN with the sign and the upper bits of the source.
 #[inline(always)]
 fn nan_of_f64(x: v128, a: v128, b: v128) -> v128 {
     let (nan_a, nan_b) = (f64x2_ne(a, a), f64x2_ne(b, b));
@@ -284,13 +284,13 @@ fn nan_of_f64(x: v128, a: v128, b: v128) -> v128 {
 
 /// Float32 of float16.
 ///
-/// Exponents are moved in lanes of 16 bits, the upper halves of the results. A subnormal has an exponent that is too large by one,
-/// and the subtraction of that power of two leaves its value. (No instruction reads or makes a subnormal float32.)
+/// Moves exponents in lanes of 16 bits, the upper halves of the results. A subnormal gets an exponent that is too large by one, and subtracting
+/// that power of two leaves its value. (No instruction reads or makes a subnormal float32.)
 #[inline(always)]
 pub(super) fn f32_of_f16(x: v128) -> [v128; 2] {
     let signs = v128_and(x, u16x8_splat(0x8000));
     let magnitudes = v128_xor(x, signs);
-    // Infinity and NaN go as far again.
+    // The exponents of infinity and NaN move by the same distance again.
     let special = u16x8_ge(magnitudes, u16x8_splat(0x7C00));
     let quiet = v128_and(u16x8_gt(magnitudes, u16x8_splat(0x7C00)), u16x8_splat(0x40));
     let bias = u16x8_add(u16x8_splat(112 << 7), v128_and(special, u16x8_splat(112 << 7)));
@@ -313,7 +313,7 @@ pub(super) fn f32_of_f16(x: v128) -> [v128; 2] {
 /// Bfloat16 of float32, nearest; NaN becomes the canonical one with its sign.
 #[inline(always)]
 pub(super) fn bf16_of_f32(a: v128, b: v128) -> v128 {
-    // Just under half a unit, and the last kept bit: a carry exactly when nearest even goes up.
+    // The last kept bit plus just under half a unit carries exactly when nearest even rounds up.
     let [x, y] = each!([a, b], |x| {
         let last = v128_and(u32x4_shr(x, 16), u32x4_splat(1));
         u32x4_add(u32x4_add(x, u32x4_splat(0x7FFF)), last)

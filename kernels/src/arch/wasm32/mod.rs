@@ -1,5 +1,5 @@
-//! The tier of WebAssembly, for programs that are compiled with its vectors (`-C target-feature=+simd128`): engines do not run modules
-//! that have instructions which they lack, so there is nothing to detect.
+//! The tier of WebAssembly, for programs that are compiled with its vectors (`-C target-feature=+simd128`). There is nothing to detect: an
+//! engine rejects a module whose instructions it lacks.
 
 pub(in crate::arch) mod backend;
 mod floats;

@@ -1,4 +1,4 @@
-//! Elements moved as they are: byte orders and transposition.
+//! Moves elements unchanged: byte orders and transposition.
 
 use super::simd::{even_64, high_8, high_16, high_32, load, low_8, low_16, low_32, odd_64, store};
 use crate::{
@@ -26,11 +26,11 @@ unsafe fn swap_words<const WORD: usize, const PARTS: usize>(
     const BYTES: usize = 16;
     let bytes = n * PARTS * WORD;
     if bytes < BYTES {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
     }
     let register = |i: usize| {
-        // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+        // SAFETY: the closure's caller has a register of bytes at `i` on both sides.
         let x = unsafe { load(src.add(i)) };
         let x = match WORD {
             2 => i8x16_shuffle::<1, 0, 3, 2, 5, 4, 7, 6, 9, 8, 11, 10, 13, 12, 15, 14>(x, x),
@@ -80,6 +80,6 @@ unsafe fn transpose<L: Lanes>(
     rows: usize,
     cols: usize,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
 }

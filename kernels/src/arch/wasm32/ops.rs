@@ -15,10 +15,10 @@ use crate::{
 };
 use core::arch::wasm32::*;
 
-/// 12582912 = 1.5 * 2^23: a float32 whose last bits are those of an integer of up to 22 bits that is added to it.
+/// 12582912 = 1.5 * 2^23. Adding an integer of up to 22 bits to this float32 puts the integer into the last bits.
 const UNITS: f32 = 12_582_912.0;
 
-/// Lanes shifted by the low bytes of `by`, one after the other: the instructions shift all lanes alike.
+/// Shifts lanes by the low bytes of `by`, one lane after the other: the instructions shift all lanes alike.
 macro_rules! shifted {
     ($lane:ident, $vector:ident, $extract:ident, $($i:literal)*, $a:ident, $by:ident) => {
         $vector($({
@@ -29,7 +29,7 @@ macro_rules! shifted {
     };
 }
 
-/// int64 brought into a range.
+/// Clamps int64 to a range.
 #[inline(always)]
 fn limited_64(x: v128, min: i64, max: i64) -> v128 {
     let (min, max) = (i64x2_splat(min), i64x2_splat(max));
@@ -52,7 +52,7 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
 
         add_8(a, b) = u8x16_add(a, b);
         sub_8(a, b) = u8x16_sub(a, b);
-        // There are products of 16 bits.
+        // WebAssembly multiplies lanes of 16 bits, not bytes.
         mul_add_8(c, a, b) = {
             let even = u16x8_mul(a, b);
             let odd = u16x8_shl(u16x8_mul(u16x8_shr(a, 8), u16x8_shr(b, 8)), 8);
@@ -114,7 +114,7 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
         int32_of_f32<const SIGNED: bool>(x) = {
             if SIGNED { i32x4_trunc_sat_f32x4(x) } else { u32x4_trunc_sat_f32x4(x) }
         };
-        // The remainder of the magnitude, which is exact, with the sign. That of infinity is NaN, which becomes 0.
+        // The remainder of the magnitude, which is exact, with the sign. The remainder of infinity is NaN, which becomes 0.
         low_32_of_f32(x) = {
             const RANGE: f32 = (1_u64 << 32) as f32;
             let magnitude = f32x4_abs(x);
@@ -175,7 +175,7 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
             let [a, b] = two!([a, b], |x| match (SATURATE, FROM) {
                 (false, _) => x,
                 (true, true) => limited_64(x, min, max),
-                // What has a top bit is large.
+                // An unsigned number with its top bit set is too large.
                 (true, false) => limited_64(v128_bitselect(i64x2_splat(max), x, i64x2_shr(x, 63)), 0, max),
             });
             simd::even_32(a, b)
@@ -274,7 +274,7 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
     }
 
     const NAN_KEEPS_SIGN: bool = false;
-    /// Limited as floats, integers of up to 16 bits are the last bits of sums: conversions that saturate are slow on x86.
+    /// Clamps as floats: integers of up to 16 bits are then the last bits of sums, because conversions that saturate are slow on x86.
     #[inline(always)]
     fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {
         low_bytes(each!(x, |x| units::<SIGNED>(x, if SIGNED { 127.0 } else { 255.0 })))
@@ -316,27 +316,27 @@ impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
 
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> v128 {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         unsafe { load(p) }
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, x: v128) {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         unsafe { store(p, x) }
     }
     #[inline(always)]
     unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [v128; 2] {
-        // SAFETY: the caller's bytes are those of two units.
+        // SAFETY: the caller grants the bytes of two units.
         unsafe { packing::spread::<BITS>(p) }
     }
     #[inline(always)]
     unsafe fn pack<const BITS: usize>(self, p: *mut u8, x: [v128; 2]) {
-        // SAFETY: the caller's bytes are those of two units.
+        // SAFETY: the caller grants the bytes of two units.
         unsafe { packing::join::<BITS>(p, x) }
     }
 }
 
-/// Truncated float32, limited to integers up to `max` of a type with a sign or without, as the last bits of lanes. NaN becomes 0.
+/// Truncates float32 and clamps to integers of up to `max`, with or without a sign, in the last bits of lanes. NaN becomes 0.
 #[inline(always)]
 fn units<const SIGNED: bool>(x: v128, max: f32) -> v128 {
     let above = if SIGNED {

@@ -1,4 +1,4 @@
-//! Packed storage in registers: blocks of 32 elements, the rest as in `format::packed`.
+//! Packed storage in registers: vectors handle blocks of 32 elements, and `format::packed` handles the rest.
 
 use super::simd::{even_8, first_bytes, high_8, load, low_8, store};
 use crate::format::packed::{Nibbles, Packing, SCALAR};
@@ -23,7 +23,7 @@ pub(super) fn nibbles(x: v128) -> Codes {
     [low_8(low, high), high_8(low, high)]
 }
 
-/// Half-bytes in the low halves of bytes, two in a byte of the even ones. The other bytes are junk.
+/// Joins half-bytes in the low halves of bytes: two of them in each even byte. The odd bytes are undefined.
 #[inline(always)]
 pub(super) fn pairs(x: v128) -> v128 {
     v128_or(x, u16x8_shr(x, 4))
@@ -36,7 +36,7 @@ pub(super) fn pairs(x: v128) -> v128 {
 /// `4 * BITS` bytes can be read.
 #[inline(always)]
 pub(super) unsafe fn spread<const BITS: usize>(packed: *const u8) -> Codes {
-    // SAFETY: 8, 16, or twice 16 bytes of which 8 are the same: they are the caller's.
+    // SAFETY: the loads read 8 bytes, 16, or twice 16 that overlap by 8, all among the caller's bytes.
     unsafe {
         match BITS {
             2 => {
@@ -46,7 +46,7 @@ pub(super) unsafe fn spread<const BITS: usize>(packed: *const u8) -> Codes {
             }
             4 => nibbles(load(packed)),
             _ => {
-                // Three bytes have four elements: each becomes a lane of 32 bits.
+                // Three bytes hold four elements: each group of three becomes a lane of 32 bits.
                 let (x, y) = (load(packed), load(packed.add(8)));
                 let first = u8x16(0, 1, 2, 99, 3, 4, 5, 99, 6, 7, 8, 99, 9, 10, 11, 99);
                 let second = u8x16_add(first, u8x16_splat(4));
@@ -69,7 +69,7 @@ pub(super) unsafe fn spread<const BITS: usize>(packed: *const u8) -> Codes {
 /// `4 * BITS` bytes can be written.
 #[inline(always)]
 pub(super) unsafe fn join<const BITS: usize>(packed: *mut u8, [a, b]: Codes) {
-    // SAFETY: 8, 16, or 16 and 8 bytes: they are the caller's.
+    // SAFETY: the stores write 8 bytes, 16, or 16 and 8, all among the caller's bytes.
     unsafe {
         match BITS {
             2 => {
@@ -87,7 +87,7 @@ pub(super) unsafe fn join<const BITS: usize>(packed: *mut u8, [a, b]: Codes) {
                     let [c, d] = [element(u32x4_shr(x, 4), 0x3_F000), element(u32x4_shr(x, 6), 0xFC_0000)];
                     v128_or(v128_or(a, b), v128_or(c, d))
                 });
-                // Three bytes of every lane.
+                // Keeps three bytes of every lane.
                 store(packed, i8x16_shuffle::<0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 16, 17, 18, 20>(a, b));
                 let rest = i8x16_shuffle::<5, 6, 8, 9, 10, 12, 13, 14, 5, 6, 8, 9, 10, 12, 13, 14>(b, b);
                 v128_store64_lane::<0>(rest, packed.add(16).cast());
@@ -98,7 +98,7 @@ pub(super) unsafe fn join<const BITS: usize>(packed: *mut u8, [a, b]: Codes) {
 
 /// # Safety
 ///
-/// As of `Packing::unpack`.
+/// As for `Packing::unpack`.
 unsafe fn unpack<const BITS: usize>(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % BLOCK;
     for i in (0..whole).step_by(BLOCK) {
@@ -116,7 +116,7 @@ unsafe fn unpack<const BITS: usize>(packed: *const u8, codes: *mut u8, n: usize)
 
 /// # Safety
 ///
-/// As of `Packing::pack`.
+/// As for `Packing::pack`.
 unsafe fn pack<const BITS: usize>(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % BLOCK;
     for i in (0..whole).step_by(BLOCK) {
@@ -132,7 +132,7 @@ unsafe fn pack<const BITS: usize>(codes: *const u8, packed: *mut u8, n: usize) {
 ///
 /// # Safety
 ///
-/// As of `Packing::map`.
+/// As for `Packing::map`.
 unsafe fn map<const BITS: usize>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
     let lut = unsafe { load(table.as_ptr()) };
@@ -150,11 +150,11 @@ unsafe fn map<const BITS: usize>(packed: *const u8, codes: *mut u8, n: usize, ta
     unsafe { rest(packed.add(whole / 8 * BITS), codes.add(whole), n - whole, table) }
 }
 
-/// Looks the halves of bytes up.
+/// Looks up both halves of each byte.
 ///
 /// # Safety
 ///
-/// As of `Packing::map`.
+/// As for `Packing::map`.
 unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
     let lut = unsafe { load(table.as_ptr()) };

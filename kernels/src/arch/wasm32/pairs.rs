@@ -1,4 +1,4 @@
-//! Which kernel takes a pair: those of [`vector::lanes`](crate::vector::lanes), but for pairs that take less time one element after
+//! Chooses the kernel of each pair: a kernel of [`vector::lanes`](crate::vector::lanes), except for pairs that take less time one element after
 //! the other.
 
 use super::{
@@ -30,7 +30,7 @@ use core::marker::PhantomData;
 /// Elements of a block.
 const BLOCK: usize = 32;
 
-/// The tokens of kernels that round to nearest, and of those that round in the direction of their rules.
+/// The tokens of kernels that round to nearest, and of kernels that round in the direction of their rules.
 struct Rounds<const DIRECTED: bool>;
 
 impl<const DIRECTED: bool> Tokens for Rounds<DIRECTED> {
@@ -40,8 +40,8 @@ impl<const DIRECTED: bool> Tokens for Rounds<DIRECTED> {
     type BF16 = Wasm128<DIRECTED>;
 }
 
-/// Whether a pair takes less time one element after the other: no instruction converts integers of 64 bits, or shifts lanes by
-/// different numbers, and conversions of float64 to integers are slow.
+/// Whether a pair takes less time one element after the other: no instruction converts integers of 64 bits, none shifts lanes by different
+/// numbers, and conversions of float64 to integers are slow.
 const fn is_scalar(from: DType, to: DType, saturate: bool) -> bool {
     const fn long(dtype: DType) -> bool {
         matches!(dtype, DType::Int64 | DType::UInt64)
@@ -55,7 +55,7 @@ const fn is_scalar(from: DType, to: DType, saturate: bool) -> bool {
         },
         DType::Float64 | DType::Complex128 => int,
         DType::Float8E8M0FNU if int && to.size() > 1 && !saturate => true,
-        // Those of fewer bits are looked up.
+        // Floats of fewer bits are looked up.
         _ => float && !from.is_sub_byte() && long(to),
     }
 }
@@ -64,18 +64,18 @@ const fn is_scalar(from: DType, to: DType, saturate: bool) -> bool {
 ///
 /// As [`KernelFn`].
 unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: the caller's buffers.
+    // SAFETY: the caller grants the buffers.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
-/// A dtype to itself: the bits, unused ones cleared.
+/// Copies a dtype to itself and clears unused bits.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     type M = Wasm128<false>;
-    // SAFETY: the caller's buffers; `n` elements are as many times their bytes.
+    // SAFETY: the caller grants the buffers; `n` elements are as many times their bytes.
     unsafe {
         if n * size_of::<S>() < BLOCK {
             return scalar::copy::<S>(src, dst, n, data);
@@ -159,7 +159,7 @@ pub(super) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rou
     rounded::rounded::<Rounds<true>>(from, to, rules, &TABLE)
 }
 
-/// A function: all have the features of the tier.
+/// A function without attributes: all code has the features of the tier.
 macro_rules! wasm_fn {
     ($($item:tt)*) => { $($item)* };
 }
@@ -176,7 +176,7 @@ impl Fusing for Wasm128<false> {
             factors: &Factors<'_>,
             data: [&Data; 2],
         ) {
-            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            // SAFETY: the caller's CPU has the tier, and the blocks are the caller's.
             unsafe { vector::scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
         }
     }
@@ -187,7 +187,7 @@ pub(super) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fused> {
     vector::scaled::fused::<Wasm128<false>>(from, to, step)
 }
 
-/// The sources of codes here.
+/// The sources whose codes this module loads.
 struct Sources;
 
 impl vector::scaled::Decoding<Wasm128<false>> for Sources {

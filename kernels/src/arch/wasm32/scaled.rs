@@ -1,4 +1,4 @@
-//! Scaled casts: the operations on words ([`Words`]).
+//! Scaled casts: the operations on words ([`Words`]), and loads of codes as float32.
 
 use super::{
     packing::{nibbles, pairs},
@@ -41,7 +41,7 @@ impl Words for M {
     }
     #[inline(always)]
     fn less_one(self, a: v128, index: v128, list: &List) -> v128 {
-        // The upper bytes of a lane find the number 0, which is in no list.
+        // The upper bytes of a lane find the number 0, which no list contains.
         let index = v128_and(index, u32x4_splat(15));
         // SAFETY: the list is a register.
         u32x4_sub(a, u8x16_swizzle(unsafe { load(list.bytes.as_ptr()) }, index))
@@ -67,7 +67,7 @@ impl Words for M {
     #[inline(always)]
     fn renumber(self, x: v128, first: u8, last: u8, by: u8) -> (v128, bool) {
         let some = u8x16_ne(x, u8x16_splat(0));
-        // Those below the first one wrap around.
+        // Codes below the first one wrap around.
         let above = u8x16_sub(x, u8x16_splat(first));
         let beyond = v128_and(some, u8x16_gt(above, u8x16_splat(last - first)));
         (v128_and(some, u8x16_sub(x, u8x16_splat(by))), !v128_any_true(beyond))
@@ -82,10 +82,10 @@ impl Words for M {
     #[inline(always)]
     unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, mut x: v128) {
         if !APART {
-            // The four elements of each of four registers, of which two alternate.
+            // Gathers the four elements of each of four registers; two of the registers alternate.
             x = i8x16_shuffle::<0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15>(x, x);
         }
-        // SAFETY: the caller's block: a register, or half of one.
+        // SAFETY: the caller's block is a register, or half of one.
         unsafe {
             if PACKED {
                 let pairs = pairs(x);
@@ -97,7 +97,7 @@ impl Words for M {
     }
 }
 
-/// Codes of `BITS` bits that are looked up in the tables of the kernel to float32.
+/// Codes of `BITS` bits, looked up as float32 in the tables of the kernel to float32.
 pub(super) struct Codes<S, Q, const E: usize, const BITS: usize>(PhantomData<(S, Q)>);
 
 /// 8-bit floats with a sign.
@@ -129,7 +129,7 @@ impl<S: Format, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> fo
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: &Self::Table, p: *const u8) -> [v128; 4] {
-        // SAFETY: the caller's block: a register, or half of one if it is packed.
+        // SAFETY: the caller's block is a register, or half of one if it is packed.
         let codes = unsafe { if BITS == 4 { nibbles(v128_load64_zero(p.cast()))[0] } else { load(p) } };
         upper_halves(m, To16::<Saturating<S, f32>, Q, E, BITS>::found(m, *tables, codes))
     }

@@ -1,8 +1,8 @@
-//! WebAssembly's registers: the operations of [`Simd`] and [`Blocks`].
+//! The registers of WebAssembly: the operations of [`Simd`] and [`Blocks`].
 //!
-//! *Shuffles with constant lanes* move bytes: engines know those that interleave lanes or take every second one.
-//! Narrowing instructions saturate, and compilers replace them by what they take for the same, lane by lane or wrongly
-//! (<https://github.com/rust-lang/rust/issues/157456>): they are used for integers with a sign of which nothing else is known.
+//! *Shuffles with constant lanes* move bytes: engines recognise those that interleave lanes or take every second lane. Narrowing instructions
+//! saturate, and compilers replace them by sequences that they take for equal, lane by lane or wrongly
+//! (<https://github.com/rust-lang/rust/issues/157456>). So kernels use them only for signed integers whose range the compiler does not know.
 
 use crate::{
     format::data::Direction,
@@ -12,8 +12,8 @@ use core::arch::wasm32::*;
 
 /// The tier. All code of the target is compiled for it, so there is nothing to prove.
 ///
-/// The target has no rounding direction of its own. Operations that obey one round in that of the token if the kernel is
-/// `DIRECTED`, and to nearest in all others.
+/// The target has no rounding direction of its own. Operations that obey a direction use the token's direction if the kernel is `DIRECTED`, and
+/// round to nearest in all other kernels.
 #[derive(Clone, Copy)]
 pub(super) struct Wasm128<const DIRECTED: bool> {
     pub(super) direction: Direction,
@@ -44,18 +44,18 @@ macro_rules! shuffles {
     (@ $shuffle:ident [$($lane:literal)*], $a:ident, $b:ident) => { $shuffle::<$($lane),*>($a, $b) };
 }
 shuffles! {
-    /// The even bytes of two registers.
+    /// Keeps the even bytes of two registers.
     even_8 = i8x16_shuffle[0 2 4 6 8 10 12 14 16 18 20 22 24 26 28 30];
-    /// The odd bytes.
+    /// Keeps the odd bytes of two registers.
     odd_8 = i8x16_shuffle[1 3 5 7 9 11 13 15 17 19 21 23 25 27 29 31];
     even_16 = i16x8_shuffle[0 2 4 6 8 10 12 14];
     odd_16 = i16x8_shuffle[1 3 5 7 9 11 13 15];
     even_32 = i32x4_shuffle[0 2 4 6];
     odd_32 = i32x4_shuffle[1 3 5 7];
-    /// The low halves of two registers.
+    /// Keeps the low halves of two registers.
     even_64 = i64x2_shuffle[0 2];
     odd_64 = i64x2_shuffle[1 3];
-    /// Lanes in turn: those of the low halves, and those of the high ones.
+    /// Interleaves the lanes of the low halves of two registers, or of the high halves.
     low_8 = i8x16_shuffle[0 16 1 17 2 18 3 19 4 20 5 21 6 22 7 23];
     high_8 = i8x16_shuffle[8 24 9 25 10 26 11 27 12 28 13 29 14 30 15 31];
     low_16 = i16x8_shuffle[0 8 1 9 2 10 3 11];
@@ -64,7 +64,7 @@ shuffles! {
     high_32 = i32x4_shuffle[2 6 3 7];
     /// The lowest bytes of lanes of 32 bits, in both halves of the result.
     first_bytes = i8x16_shuffle[0 4 8 12 16 20 24 28 0 4 8 12 16 20 24 28];
-    /// The highest bytes, likewise.
+    /// The highest bytes of lanes of 32 bits, in both halves of the result.
     last_bytes = i8x16_shuffle[3 7 11 15 19 23 27 31 3 7 11 15 19 23 27 31];
 }
 
@@ -80,16 +80,16 @@ pub(super) fn any([a, b, c, d]: [v128; 4]) -> bool {
     v128_any_true(v128_or(v128_or(a, b), v128_or(c, d)))
 }
 
-/// int32 brought into the range of int16.
+/// Clamps int32 to the range of int16.
 #[inline(always)]
 pub(super) fn halves([a, b, c, d]: [v128; 4]) -> [v128; 2] {
     [i16x8_narrow_i32x4(a, b), i16x8_narrow_i32x4(c, d)]
 }
 
-/// int16 brought into the range of bytes.
+/// Clamps int16 to the range of bytes.
 #[inline(always)]
 pub(super) fn bytes<const SIGNED: bool>(x: [v128; 2]) -> v128 {
-    // The mean of a number with itself. Were they seen to be narrowed before, int32 would be brought into range by comparisons.
+    // The mean of a number with itself. If the compiler saw that they were narrowed before, it would clamp int32 by comparisons.
     let [a, b] = x.map(|x| u16x8_avgr(x, x));
     if SIGNED { i8x16_narrow_i16x8(a, b) } else { u8x16_narrow_i16x8(a, b) }
 }
@@ -99,7 +99,7 @@ pub(super) fn bytes<const SIGNED: bool>(x: [v128; 2]) -> v128 {
 /// A register can be read.
 #[inline(always)]
 pub(super) unsafe fn load(p: *const u8) -> v128 {
-    // SAFETY: the caller's register; the instruction needs no alignment.
+    // SAFETY: the caller grants the register; the instruction needs no alignment.
     unsafe { v128_load(p.cast()) }
 }
 
@@ -108,7 +108,7 @@ pub(super) unsafe fn load(p: *const u8) -> v128 {
 /// A register can be written.
 #[inline(always)]
 pub(super) unsafe fn store(p: *mut u8, x: v128) {
-    // SAFETY: the caller's register; the instruction needs no alignment.
+    // SAFETY: the caller grants the register; the instruction needs no alignment.
     unsafe { v128_store(p.cast(), x) }
 }
 
@@ -202,7 +202,7 @@ impl<const DIRECTED: bool> Blocks for Wasm128<DIRECTED> {
     }
     #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [v128; 4] {
-        // SAFETY: the caller's block.
+        // SAFETY: the caller grants the block.
         let [a, b] = unsafe { self.load_16::<PART>(p, n) };
         let zero = u16x8_splat(0);
         [low_16(zero, a), high_16(zero, a), low_16(zero, b), high_16(zero, b)]

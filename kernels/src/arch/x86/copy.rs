@@ -1,6 +1,6 @@
-//! A dtype to itself, on both tiers: the bits, unused ones cleared.
+//! Copies a dtype to itself on both tiers, and clears unused bits.
 //!
-//! Loops of our own, because `memcpy` of a buffer in the first cache takes twice their time on some CPUs.
+//! These are loops of our own, because on some CPUs `memcpy` takes twice as long for a buffer in the first-level cache.
 
 use crate::arch::x86::intrinsics::*;
 use crate::{
@@ -27,10 +27,10 @@ macro_rules! copy {
                 const BYTES: usize = $bytes;
                 let bytes = n * const { <S as Element>::DTYPE.size() };
                 if bytes < BYTES {
-                    // SAFETY: as the caller's.
+                    // SAFETY: the caller's promise is the same.
                     return unsafe { scalar::copy::<S>(src, dst, n, data) };
                 }
-                // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+                // SAFETY: the closure's caller has a register of bytes at `i` on both sides.
                 let register = |i: usize| unsafe {
                     let x = $load(src.add(i).cast());
                     let x = match const { S::DTYPE.spec() } {

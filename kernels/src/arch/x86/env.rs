@@ -1,47 +1,47 @@
 //! The operations whose results depend on the rounding direction of the floating-point environment, as assembly under the names of their
 //! intrinsics.
 //!
-//! *Law.* While a direction other than to nearest is set, a kernel contains no float operation known to the compiler whose result
-//! depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest result. Of
-//! `_mm256_add_ps` of 1 and 2^-30 it makes, in optimised code,
+//! *Law.* While the environment rounds in a direction other than to nearest, a kernel contains no float operation that is known to the compiler
+//! and whose result depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest
+//! result. For example, in optimised code it turns `_mm256_add_ps` of 1 and 2^-30 into
 //!
 //! ```text
 //! store <8 x float> splat (float 1.000000e+00), ptr %dst
 //! ```
 //!
-//! while the CPU, rounding up, answers `1 + 2^-23` to
+//! while the CPU, rounding up, returns `1 + 2^-23` for
 //!
 //! ```text
 //! call <8 x float> asm "vaddps ${0:t}, ${1:t}, ${2:t}", "=x,x,x"(<8 x float> splat (float 1.0), <8 x float> splat (float 0x3E10000000000000))
 //! ```
 //!
-//! The tests compare both for every operation here, and say which intrinsics are folded.
+//! The tests compare both for every operation here, and print which intrinsics are folded.
 //!
-//! *Method.* Each function is one instruction. The assembly is `pure`: its result depends on its operands and on the control bits of
-//! MXCSR, and those are constant while a kernel runs. So the compiler may merge, move and drop these operations inside a kernel. It
-//! cannot move them out of one: it cannot follow the pointer through which a kernel is called (`fpenv`).
+//! *Method.* Each function is one instruction. The assembly is `pure`: its result depends on its operands and on the control bits of MXCSR, and
+//! those bits are constant while a kernel runs. So the compiler may merge, move and drop these operations inside a kernel. It cannot move them
+//! out of a kernel, because it cannot follow the pointer through which the kernel is called (`fpenv`).
 //!
-//! The operands are registers, because assembly cannot leave the choice between a register and memory to the compiler. So a common kernel
-//! that converts what it loads keeps its intrinsic, and the directions have a kernel of their own.
+//! The operands are registers, because assembly cannot leave the choice between a register and memory to the compiler. So a common kernel that
+//! converts what it loads keeps its intrinsic, and the directions have a separate kernel.
 //!
-//! *Intrinsics that stay* in kernels that run in a direction do not need assembly:
+//! *Intrinsics that stay*: in kernels that run in a direction, these need no assembly:
 //!
 //! * integers, permutations, comparisons, minima, maxima;
 //! * conversions that name their rounding: truncation, an immediate operand, or the embedded rounding of AVX-512;
 //! * conversions to a wider float, or of integers that the float holds;
-//! * arithmetic that is exact: multiplication by a power of two, a sum that the float holds, the remainder of a sum that was rounded
-//!   before. Only the sign of a difference that is zero depends on the direction, and no kernel uses that sign;
-//! * results that make no difference: a conversion of what lies beyond the range of the target, which stays there in every
+//! * exact arithmetic: multiplication by a power of two, a sum that the float holds, the remainder of a sum that was rounded before. The
+//!   direction affects only the sign of a difference that is zero, and no kernel uses that sign;
+//! * results that do not depend on the direction: a conversion of a value out of the target's range, which stays out of range in every
 //!   direction, and a product that underflows before it is rounded to the integer 0.
 //!
-//! The tests of `fpenv` count them. Miri knows no direction, and takes the intrinsics (`super`).
+//! The tests of `fpenv` count them. Miri has no rounding directions, and uses the intrinsics (`super`).
 
 use super::intrinsics::{__m128, __m128i, __m256, __m256d, __m256i};
 #[cfg(feature = "avx512")]
 use super::intrinsics::{__m512, __m512d, __m512i};
 use core::arch::asm;
 
-/// Functions of registers that are one instruction: `x` is the result, `a` and `b` are the arguments.
+/// Functions of registers that are one instruction: `x` is the result; `a` and `b` are the arguments.
 macro_rules! instructions {
     ($($(<const $how:ident>)? $name:ident($($arg:ident: $type:ty, $class:ident),*) -> $result:ty, $x:ident, $feature:literal = $text:literal;)*) => {$(
         #[inline]

@@ -1,4 +1,4 @@
-//! The features beyond those of the tier `avx512` that some of its kernels use.
+//! The optional CPU features that some kernels of the tier `avx512` use.
 
 use super::{Bf16, Vbmi};
 

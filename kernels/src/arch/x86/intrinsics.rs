@@ -1,7 +1,7 @@
-//! The instructions of both tiers by the names of the standard library, which are Intel's.
+//! The instructions of both tiers under the names of the standard library, which are Intel's names.
 //!
-//! Two kinds are not always those of the standard library: packs, where the compiler would make more than one instruction of them
-//! (`pack`), and under Miri those that Miri does not know (`miri`).
+//! Two kinds do not always come from the standard library: packs, if the compiler would make several instructions of one (`pack`), and under
+//! Miri the instructions that Miri does not know (`miri`).
 
 #[cfg(target_arch = "x86")]
 pub(super) use core::arch::x86::*;

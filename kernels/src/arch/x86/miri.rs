@@ -1,6 +1,6 @@
 //! The instructions that Miri does not know, in plain Rust under their own names.
 //!
-//! Miri takes these instead (`intrinsics`); the tests here run both on a CPU. They take the environment to be the default.
+//! Under Miri, these replace the instructions (`intrinsics`); the tests in this module run both on a CPU. They assume the default environment.
 
 #[cfg(target_arch = "x86")]
 use core::arch::x86::*;
@@ -11,7 +11,7 @@ use core::{array, mem};
 /// The lanes of a register.
 fn lanes<T: Copy, const N: usize, V: Copy>(x: V) -> [T; N] {
     const { assert!(size_of::<V>() == size_of::<[T; N]>()) };
-    // SAFETY: as large, and both are plain numbers, for which all bits will do.
+    // SAFETY: both have the same size and are plain numbers, so every bit pattern is valid.
     unsafe { mem::transmute_copy(&x) }
 }
 
@@ -22,12 +22,12 @@ fn register<T: Copy, const N: usize, V: Copy>(x: [T; N]) -> V {
     unsafe { mem::transmute_copy(&x) }
 }
 
-/// The results of all lanes.
+/// Applies a function to every lane.
 fn each<A: Copy, B: Copy, const N: usize, V: Copy, W: Copy>(x: V, result: impl Fn(A) -> B) -> W {
     register(lanes::<A, N, V>(x).map(result))
 }
 
-/// The same where the bit of the lane is set, else zero.
+/// The same for lanes whose bit is set; other lanes become zero.
 fn each_of<A: Copy, B: Copy + Default, const N: usize, V: Copy, W: Copy>(
     bits: u64,
     x: V,
@@ -37,7 +37,7 @@ fn each_of<A: Copy, B: Copy + Default, const N: usize, V: Copy, W: Copy>(
     register::<B, N, W>(array::from_fn(|i| if bits >> i & 1 != 0 { result(x[i]) } else { B::default() }))
 }
 
-/// The results of the lanes of two registers.
+/// Applies a function to every pair of lanes of two registers.
 fn each_pair<A: Copy, B: Copy, const N: usize, V: Copy, W: Copy>(
     a: V,
     b: V,
@@ -47,18 +47,18 @@ fn each_pair<A: Copy, B: Copy, const N: usize, V: Copy, W: Copy>(
     register::<B, N, W>(array::from_fn(|i| result(a[i], b[i])))
 }
 
-/// The lanes of two registers, one behind the other, that `index` names.
+/// Selects lanes of several registers, numbered one register after the other, by `index`.
 fn permuted<T: Copy, const N: usize, V: Copy>(parts: &[[T; N]], index: [usize; N]) -> V {
     register(index.map(|i| parts[i / N % parts.len()][i % N]))
 }
 
-/// A bit per lane of two registers.
+/// One bit for each pair of lanes of two registers.
 fn mask<T: Copy, const N: usize, V: Copy>(a: V, b: V, test: impl Fn(T, T) -> bool) -> u16 {
     let (a, b) = (lanes::<T, N, V>(a), lanes::<T, N, V>(b));
     (0..N).fold(0, |bits, i| bits | u16::from(test(a[i], b[i])) << i)
 }
 
-/// The embedded directions of rounding that kernels name.
+/// Whether an embedded rounding, as kernels name it, is toward zero.
 fn is_toward_zero(rounding: i32) -> bool {
     match rounding & !_MM_FROUND_NO_EXC {
         _MM_FROUND_TO_ZERO => true,
@@ -67,7 +67,7 @@ fn is_toward_zero(rounding: i32) -> bool {
     }
 }
 
-/// The nearest float of a number, or the one before it in the direction of zero if it is `beyond` the number.
+/// The float nearest to a number, or the next float toward zero if `beyond` says that the nearest is larger in magnitude.
 macro_rules! nearest_unless {
     ($near:expr, $beyond:expr) => {{
         let near = $near;
@@ -96,14 +96,14 @@ fn f32_to_f64(x: f32) -> f64 {
     f64::from(x)
 }
 
-/// float32 to the bits of float16, nearest.
+/// Converts float32 to the bits of float16, rounded to nearest.
 fn f32_to_f16(x: f32) -> u16 {
     let bits = x.to_bits();
     let (sign, magnitude) = ((bits >> 16) as u16 & 0x8000, bits & 0x7FFF_FFFF);
     if magnitude > 0x7F80_0000 {
         return sign | 0x7E00 | (magnitude >> 13) as u16 & 0x1FF;
     }
-    // A multiple of the last place, which the exponent says; beyond the largest number the code is too large.
+    // The result is a multiple of the last place, which the exponent determines; above the largest number the code is limited to infinity.
     let exponent = ((magnitude >> 23) as i32 - 127).clamp(-14, 16);
     let ulp = f64::from_bits(((exponent - 10 + 1023) as u64) << 52);
     let ulps = (f64::from(f32::from_bits(magnitude)) / ulp).round_ties_even();
@@ -122,7 +122,7 @@ fn f16_to_f32(x: u16) -> f32 {
     )
 }
 
-/// The bits of bfloat16, nearest, without subnormal numbers.
+/// Converts float32 to the bits of bfloat16, rounded to nearest, with subnormal numbers as zero.
 fn f32_to_bf16(x: f32) -> u16 {
     let bits = x.to_bits();
     match bits & 0x7FFF_FFFF {
@@ -132,12 +132,12 @@ fn f32_to_bf16(x: f32) -> u16 {
     }
 }
 
-/// Truncated; `outside` for what is out of range.
+/// Truncates; `outside` if the value is out of range.
 macro_rules! truncated {
     ($($name:ident: $from:ty => $to:ty, $outside:expr;)*) => {$(
         fn $name(x: $from) -> $to {
             let int = x.trunc();
-            // The limits are powers of two, which floats have.
+            // The limits are powers of two, which the floats represent exactly.
             let above = 2.0 * (<$to>::MAX / 2 + 1) as $from;
             if int >= <$to>::MIN as $from && int < above { int as $to } else { $outside }
         }
@@ -155,7 +155,7 @@ truncated! {
     f64_to_u64: f64 => u64, u64::MAX;
 }
 
-/// Rounded to an integral number.
+/// Rounds to an integral number.
 macro_rules! integral {
     ($x:ident: $float:ty, $rounding:expr, $quiet:literal) => {
         match $rounding & 7 {
@@ -170,7 +170,7 @@ macro_rules! integral {
 
 /// Whether a comparison holds.
 fn holds<T: PartialOrd>(a: T, b: T, predicate: i32) -> bool {
-    /// Less, equal, greater, unordered: the bits of the predicates in their order; the second 16 differ in what they signal.
+    /// Less, equal, greater, unordered: one bit for each predicate in their order; the second 16 differ only in what they signal.
     const TRUE: [u8; 16] = [
         0b0010, 0b0001, 0b0011, 0b1000, 0b1101, 0b1110, 0b1100, 0b0111, //
         0b1010, 0b1001, 0b1011, 0b0000, 0b0101, 0b0110, 0b0100, 0b1111,
@@ -263,7 +263,7 @@ shims! {
         each::<_, _, 8, _, _>(x, |x: f64| integral!(x: f64, R, 51))
     };
 
-    // The second of two that are not ordered.
+    // The second operand if the two are unordered.
     _mm512_max_ps(a: __m512, b: __m512) -> __m512 = {
         each_pair::<f32, _, 16, _, _>(a, b, |a, b| if a > b { a } else { b })
     };
@@ -383,7 +383,7 @@ shims! {
     };
 }
 
-/// Eight bytes, and zeros.
+/// Eight bytes, followed by zeros.
 fn low_half(x: [u8; 8]) -> __m128i {
     register([u64::from_le_bytes(x), 0])
 }

@@ -6,8 +6,8 @@ use crate::{
     vector::Work,
 };
 
-/// Makes of one list of features the token that proves them and the macro that compiles a function for them and for those of
-/// `$below`, so that no function needs a feature that its tier has not shown.
+/// Defines, from one list of features, the token that proves them and the macro that compiles a function for them and for the features of
+/// `$below`. So no function needs a feature that its tier has not proved.
 macro_rules! define_features {
     ($dollar:tt $(#[$doc:meta])* $token:ident, $function:ident $(beside $below:ident)?: $($field:ident = $feature:tt)*) => {
         pulp::simd_type!({
@@ -34,17 +34,17 @@ define_features! {
     avx = "avx" avx2 = "avx2" fma = "fma" f16c = "f16c" bmi1 = "bmi1" bmi2 = "bmi2" lzcnt = "lzcnt" popcnt = "popcnt"
 }
 define_features! {
-    $ /// Proves the tier `avx512`, beside [`Avx2`].
+    $ /// Proves the tier `avx512`, in addition to [`Avx2`].
     Avx512, avx512_fn beside avx2_fn:
     avx512f = "avx512f" avx512bw = "avx512bw" avx512vl = "avx512vl" avx512dq = "avx512dq"
 }
 define_features! {
-    $ /// Proves that kernels beside [`Avx512`] may permute bytes.
+    $ /// Proves, in addition to [`Avx512`], that kernels may permute bytes.
     Vbmi, vbmi_fn beside avx512_fn:
     avx512vbmi = "avx512vbmi"
 }
 define_features! {
-    $ /// Proves that kernels beside [`Avx512`] may use the conversion to bfloat16.
+    $ /// Proves, in addition to [`Avx512`], that kernels may use the conversion to bfloat16.
     Bf16, bf16_fn beside avx512_fn:
     avx512bf16 = "avx512bf16"
 }
@@ -62,19 +62,19 @@ macro_rules! operations {
     (@ $type:ty) => { $type };
 }
 
-/// What becomes of values beyond the range of an integer.
+/// What happens to values out of range of an integer.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Overflow {
     /// They wrap, or there are none.
     Wrap,
-    /// The nearest end of the range of signed integers.
+    /// They become the nearest end of the range of signed integers.
     Signed,
-    /// The nearest end of the range of unsigned integers.
+    /// They become the nearest end of the range of unsigned integers.
     Unsigned,
 }
 
 impl Overflow {
-    /// That of a target; of floats it is not read.
+    /// The overflow of a target. It is not used for floats.
     const fn of(to: DType, saturate: bool) -> Overflow {
         match to.spec() {
             _ if !saturate => Overflow::Wrap,
@@ -92,8 +92,8 @@ typed! {
     ClampUnsigned = Overflow::Unsigned;
 }
 
-/// Makes `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE, R>` of a tier. Only those that the table of
-/// the tier names are compiled.
+/// Defines `pick`, which finds the kernel of a pair among the `run::<S, D, SATURATE, R>` of a tier. Only kernels that the tier's table names are
+/// compiled.
 macro_rules! define_pick {
     () => {
         /// The kernel from `S` to one of the targets here.
@@ -118,16 +118,15 @@ macro_rules! define_pick {
             Some(if saturate { clamp } else { wrap })
         }
 
-        /// The kernels that wrap and that saturate.
+        /// The kernel that wraps and the kernel that saturates.
         const fn pair<S: Source, Wrap: Target, Clamp: Target>() -> [KernelFn; 2] {
             [run::<S, Wrap, false, Common>, run::<S, Clamp, true, Common>]
         }
     };
 }
 
-/// Makes `rounded`, which finds the kernel of a pair under a rounding that is not the common one. `$source` are the floats, `$wide`
-/// what loads them into lanes that become integers of 64 bits, and `$bytes` the kernels to integers of up to 8 bits,
-/// `[in the direction, ties away]`.
+/// Defines `rounded`, which finds the kernel of a pair under other rounding than the common one. `$source` are the floats; `$wide` loads them
+/// into lanes that become integers of 64 bits; `$bytes` are the kernels to integers of up to 8 bits, `[in the direction, ties away]`.
 macro_rules! define_rounded {
     ($($source:ty, $wide:ty, $bytes:expr;)*) => {
         /// From a float to integers: `[8, 8 with ties away, 16, 32, 64 bits][wrapping, saturating to signed, to unsigned]`.
@@ -143,7 +142,7 @@ macro_rules! define_rounded {
             ]
         }
 
-        /// The kernels of `run` to integers of up to 8 bits: one for all directions and ties.
+        /// The kernels of `run` to integers of up to 8 bits: the same for directions and for ties away.
         const fn to_bytes<S: Source>() -> [[KernelFn; 3]; 2] {
             [overflows::<S, Int8<true, true>, Int8<false, true>>(); 2]
         }
@@ -163,7 +162,7 @@ macro_rules! define_rounded {
         }
 
 
-        /// The kernel of a pair of byte storage under rules that are not the common ones, if it is one of these.
+        /// The kernel of a pair of byte storage under other rules than the common ones, if the pair is one of these.
         pub(super) fn rounded(from: DType, to: DType, rules: &Rules) -> Option<Rounded> {
             let direction = match rules.rounding {
                 Rounding::NearestEven => Direction::NearestEven,

@@ -1,8 +1,8 @@
-//! Packs with saturation as one instruction, for compilers that make several (`build.rs`).
+//! Packs with saturation as one instruction, for compilers that would make several (`build.rs`).
 //!
-//! The standard library of Rust 1.96 to 1.98 spells a pack as clamps and a narrowing shuffle, of which LLVM does not always make
-//! the instruction again: kernels had both clamps before every pack. Pure assembly is moved and merged as other instructions
-//! are. It is not for other compilers, because it takes its operands from registers only, and hides that they are integers.
+//! The standard library of Rust 1.96 to 1.98 writes a pack as clamps and a narrowing shuffle, and LLVM does not always turn these back into the
+//! instruction: kernels had both clamps before every pack. The compiler moves and merges pure assembly like other instructions. Other compilers
+//! do without it, because assembly takes its operands only from registers and hides that they are integers.
 
 use core::arch::asm;
 #[cfg(target_arch = "x86")]

@@ -1,7 +1,7 @@
-//! Packed storage with AVX2: whole groups of elements by vectors, the rest as in `format::packed`.
+//! Packed storage with AVX2: vectors handle whole groups of elements, and `format::packed` handles the rest.
 //!
-//! Unpacking copies a group of bytes into every byte that an element of it goes to, shifted to its place, and masks. Packing
-//! multiplies neighbours by powers of two and adds them, which are single instructions.
+//! Unpacking copies a group of bytes to every byte that receives one of its elements, shifts each to its place, and masks. Packing multiplies
+//! neighbours by powers of two and adds them, with single instructions.
 
 use crate::arch::x86::intrinsics::*;
 use crate::format::packed::{Nibbles, Packing, SCALAR};
@@ -13,7 +13,7 @@ pub(super) static PACKING: Packing = Packing {
     map: [map_to_bytes::<2>, map_to_bytes::<4>, map_nibbles],
 };
 
-/// 32 elements of 6 bits (24 bytes), of 4 (16 bytes) or of 2 (8 bytes), one per byte.
+/// Unpacks 32 elements of 6 bits (24 bytes), of 4 (16 bytes) or of 2 (8 bytes), one per byte.
 ///
 /// # Safety
 ///
@@ -24,16 +24,16 @@ pub(super) unsafe fn spread<const WIDTH: u32>(packed: *const u8) -> __m256i {
     // SAFETY: the caller's promise.
     unsafe {
         if WIDTH == 6 {
-            // Three bytes to every lane: the first twelve of the lower half, the last twelve of the upper.
+            // Every lane gets three bytes: the lower half of the register the first twelve, the upper half the last twelve.
             #[rustfmt::skip]
             let spread = _mm256_setr_epi8(
                 0, 1, 2, -1, 3, 4, 5, -1, 6, 7, 8, -1, 9, 10, 11, -1,
                 4, 5, 6, -1, 7, 8, 9, -1, 10, 11, 12, -1, 13, 14, 15, -1,
             );
-            // Two loads of 16 bytes that overlap.
+            // Two loads of 16 bytes overlap.
             let x = _mm256_set_m128i(_mm_loadu_si128(packed.add(8).cast()), _mm_loadu_si128(packed.cast()));
             let x = _mm256_shuffle_epi8(x, spread);
-            // Even elements, and odd ones, stand in one half of the lane each, and are moved together.
+            // Even elements and odd elements are each in one half of the lane, and move together.
             let low = _mm256_blend_epi16::<0b1010_1010>(x, _mm256_slli_epi32::<4>(x));
             let high =
                 _mm256_blend_epi16::<0b1010_1010>(_mm256_slli_epi32::<2>(x), _mm256_slli_epi32::<6>(x));
@@ -53,7 +53,7 @@ pub(super) unsafe fn spread<const WIDTH: u32>(packed: *const u8) -> __m256i {
 
 /// # Safety
 ///
-/// As of `Packing::unpack`, and the CPU has AVX2.
+/// As for `Packing::unpack`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
@@ -67,7 +67,7 @@ unsafe fn unpack_4(packed: *const u8, codes: *mut u8, n: usize) {
 
 /// # Safety
 ///
-/// As of `Packing::unpack`, and the CPU has AVX2.
+/// As for `Packing::unpack`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
@@ -83,7 +83,7 @@ unsafe fn unpack_2(packed: *const u8, codes: *mut u8, n: usize) {
 ///
 /// # Safety
 ///
-/// As of `Packing::map`, and the CPU has AVX2.
+/// As for `Packing::map`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn map_to_bytes<const WIDTH: u32>(packed: *const u8, codes: *mut u8, n: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
@@ -101,11 +101,11 @@ unsafe fn map_to_bytes<const WIDTH: u32>(packed: *const u8, codes: *mut u8, n: u
     unsafe { last(packed.add(whole / 8 * WIDTH as usize), codes.add(whole), n - whole, table) }
 }
 
-/// Looks the halves of bytes up.
+/// Looks up both halves of each byte.
 ///
 /// # Safety
 ///
-/// As of `Packing::map`, and the CPU has AVX2.
+/// As for `Packing::map`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibbles) {
     // SAFETY: the table has 16 bytes.
@@ -128,7 +128,7 @@ unsafe fn map_nibbles(src: *const u8, dst: *mut u8, bytes: usize, table: &Nibble
 
 /// # Safety
 ///
-/// As of `Packing::unpack`, and the CPU has AVX2.
+/// As for `Packing::unpack`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn unpack_6(packed: *const u8, codes: *mut u8, n: usize) {
     let whole = n - n % 32;
@@ -142,7 +142,7 @@ unsafe fn unpack_6(packed: *const u8, codes: *mut u8, n: usize) {
 
 /// # Safety
 ///
-/// As of `Packing::pack`, and the CPU has AVX2.
+/// As for `Packing::pack`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn pack_4(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % 64;
@@ -162,7 +162,7 @@ unsafe fn pack_4(codes: *const u8, packed: *mut u8, n: usize) {
 
 /// # Safety
 ///
-/// As of `Packing::pack`, and the CPU has AVX2.
+/// As for `Packing::pack`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn pack_2(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % 128;
@@ -186,20 +186,20 @@ unsafe fn pack_2(codes: *const u8, packed: *mut u8, n: usize) {
 
 /// # Safety
 ///
-/// As of `Packing::pack`, and the CPU has AVX2.
+/// As for `Packing::pack`, and the CPU has AVX2.
 #[target_feature(enable = "avx2")]
 unsafe fn pack_6(codes: *const u8, packed: *mut u8, n: usize) {
     let whole = n - n % 32;
     let (pairs, fours) = (_mm256_set1_epi16(0x4001), _mm256_set1_epi32(0x1000_0001));
-    // The lowest three bytes of every lane; in the upper half behind four zeros.
+    // Keeps the lowest three bytes of every lane; in the upper half they follow four zeros.
     #[rustfmt::skip]
     let gather = _mm256_setr_epi8(
         0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
         -1, -1, -1, -1, 0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14,
     );
     for i in (0..whole).step_by(32) {
-        // SAFETY: 32 of the caller's elements, which are 24 bytes: the last 16, then the first 16, of which the last four
-        // are those of the upper half.
+        // SAFETY: 32 of the caller's elements are 24 bytes. One store writes the last 16, and one the first 16, whose last four bytes belong to
+        // the upper half.
         unsafe {
             let x = _mm256_loadu_si256(codes.add(i).cast());
             let x = _mm256_shuffle_epi8(_mm256_madd_epi16(_mm256_maddubs_epi16(x, pairs), fours), gather);

@@ -1,21 +1,21 @@
-//! Copies of few bytes to and from the stack, for kernels that load and store whole registers there.
+//! Copies a few bytes to and from the stack, for kernels that load and store whole registers there.
 //!
-//! A load waits for the cache if what it loads was just stored by more than one store. So the bytes are put together in a
-//! register, and stored by one instruction; and what a kernel stored is loaded by pieces of its registers.
+//! A load waits for the cache if more than one recent store wrote its bytes. So `copy_in` combines the bytes in a register and stores them by
+//! one instruction, and `copy_out` loads what a kernel stored in pieces that lie within single registers.
 
 use crate::arch::x86::intrinsics::*;
 
-/// Copies `len` bytes and fills up to `whole` with zeros.
+/// Copies `len` bytes and fills with zeros up to `whole` bytes.
 ///
 /// # Safety
 ///
-/// The CPU has AVX2; `src` is readable for `len` bytes, `dst` writable for `whole`, which are at least as many and a multiple of
-/// 32; they do not overlap.
+/// The CPU has AVX2. `src` is readable for `len` bytes. `dst` is writable for `whole` bytes; `whole` is at least `len` and a multiple of 32. The
+/// two do not overlap.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: usize) {
     debug_assert!(len <= whole && whole.is_multiple_of(32));
     let full = len - len % 32;
-    // SAFETY: bytes of the caller's, registers of 32 of them.
+    // SAFETY: the caller's bytes, in registers of 32 bytes.
     unsafe {
         for i in (0..full).step_by(32) {
             _mm256_storeu_si256(dst.add(i).cast(), _mm256_loadu_si256(src.add(i).cast()));
@@ -33,7 +33,7 @@ pub(super) unsafe fn copy_in(src: *const u8, len: usize, dst: *mut u8, whole: us
 ///
 /// # Safety
 ///
-/// The CPU has AVX2; `src` is readable up to the next multiple of 32 bytes, `dst` writable for `len`; they do not overlap.
+/// The CPU has AVX2; `src` is readable up to the next multiple of 32 bytes, `dst` is writable for `len` bytes, and they do not overlap.
 #[target_feature(enable = "avx2")]
 pub(super) unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
     let full = len - len % 32;
@@ -71,7 +71,7 @@ pub(super) unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
     }
 }
 
-/// `len` bytes, fewer than 32, and zeros.
+/// Loads `len` bytes, fewer than 32, and zeros after them.
 ///
 /// # Safety
 ///
@@ -79,7 +79,7 @@ pub(super) unsafe fn copy_out(src: *const u8, len: usize, dst: *mut u8) {
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn few(p: *const u8, len: usize) -> __m256i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if len & 16 == 0 {
             _mm256_zextsi128_si256(half(p, len))
@@ -89,15 +89,15 @@ unsafe fn few(p: *const u8, len: usize) -> __m256i {
     }
 }
 
-/// `len` bytes, fewer than 16, and zeros.
+/// Loads `len` bytes, fewer than 16, and zeros after them.
 ///
 /// # Safety
 ///
-/// As of [`few`].
+/// As for [`few`].
 #[inline]
 #[target_feature(enable = "avx2")]
 unsafe fn half(p: *const u8, len: usize) -> __m128i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if len & 8 == 0 {
             words(quarter(p, len), 0)
@@ -113,14 +113,14 @@ fn words(low: u64, high: u64) -> __m128i {
     _mm_set_epi64x(high as i64, low as i64)
 }
 
-/// `len` bytes, fewer than 8, and zeros: two loads that may overlap, shifted to their places.
+/// Loads `len` bytes, fewer than 8, and zeros after them: two loads that may overlap are shifted to their places.
 ///
 /// # Safety
 ///
 /// The bytes are readable.
 #[inline]
 unsafe fn quarter(p: *const u8, len: usize) -> u64 {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match len {
             0 => 0,
@@ -150,7 +150,7 @@ mod tests {
         let src: vec::Vec<u8> = (1..=128).collect();
         for len in 0..=96 {
             let (mut block, mut dst) = (vec![0xA5_u8; 96], vec![0xA5_u8; 100]);
-            // SAFETY: the CPU has AVX2; the buffers are as long as they have to be. The source ends where the vector does.
+            // SAFETY: the CPU has AVX2; the buffers are long enough. The source ends where the vector ends.
             unsafe {
                 copy_in(src[128 - len..].as_ptr(), len, block.as_mut_ptr(), 96);
                 copy_out(block.as_ptr(), len, dst.as_mut_ptr());

@@ -1,6 +1,6 @@
-//! Stores that pass the caches, and how large those are.
+//! Non-temporal stores, and the size of the last-level cache.
 //!
-//! Miri knows neither: there, lines are copied.
+//! Miri supports neither: under Miri, lines are copied.
 
 use crate::arch::x86::intrinsics::*;
 use crate::vector::{machine::CACHE_LINE, non_temporal::NonTemporal};
@@ -12,7 +12,7 @@ pub(super) static AVX512: NonTemporal = NonTemporal { store: store_avx512, ..AVX
 
 fn prefetch(start: *const u8, len: usize) {
     for at in (0..len).step_by(CACHE_LINE) {
-        // SAFETY: a prefetch is a hint, which reads nothing of the program's; any address will do.
+        // SAFETY: a prefetch is a hint that reads no memory of the program, so any address is valid.
         #[cfg(not(miri))]
         unsafe {
             _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(at).cast());
@@ -38,7 +38,7 @@ fn fence() {
 #[target_feature(enable = "avx2")]
 unsafe fn store_avx2(src: *const u8, dst: *mut u8, len: usize) {
     for at in (0..len).step_by(CACHE_LINE) {
-        // SAFETY: a line of each, by the caller.
+        // SAFETY: the caller has a line on each side.
         #[cfg(not(miri))]
         unsafe {
             let (src, dst) = (src.add(at).cast::<__m256i>(), dst.add(at).cast::<__m256i>());
@@ -61,7 +61,7 @@ unsafe fn store_avx2(src: *const u8, dst: *mut u8, len: usize) {
 #[target_feature(enable = "avx512f")]
 unsafe fn store_avx512(src: *const u8, dst: *mut u8, len: usize) {
     for at in (0..len).step_by(CACHE_LINE) {
-        // SAFETY: a line of each, by the caller.
+        // SAFETY: the caller has a line on each side.
         #[cfg(not(miri))]
         unsafe {
             _mm512_stream_si512(dst.add(at).cast(), _mm512_loadu_si512(src.add(at).cast()));
@@ -77,14 +77,14 @@ unsafe fn store_avx512(src: *const u8, dst: *mut u8, len: usize) {
 /// What [`last_cache`] returns; 0 before the first call.
 static LAST_CACHE: AtomicUsize = AtomicUsize::new(0);
 
-/// The last cache of a CPU that does not tell its size, and the most that is counted of a larger one. That of a server is shared by dozens of
-/// cores: on one with 480 MiB, casting and then reading the result took 0.7 to 1.1 times as long with non-temporal stores at 32 MiB of source
-/// and destination, 0.7 to 0.9 times at 64 MiB, and 1.2 to 1.7 times at 8 MiB.
+/// The size that is assumed for the last-level cache of a CPU that does not report it, and the limit for larger ones. Dozens of cores share a
+/// server's cache. On a server with 480 MiB, casting and then reading the result took, relative to regular stores: 0.7 to 1.1 times as long at 32 MiB
+/// of source and destination, 0.7 to 0.9 times at 64 MiB, and 1.2 to 1.7 times at 8 MiB.
 const TYPICAL: usize = 32 << 20;
 
 /// Bytes of the largest data cache that this core reaches, at most [`TYPICAL`].
 fn last_cache() -> usize {
-    // Relaxed is enough: the number is the whole message, and every thread that asks is told the same.
+    // Relaxed suffices: the number is the whole message, and every thread that detects it gets the same number.
     match LAST_CACHE.load(Ordering::Relaxed) {
         0 => find(),
         size => size,
@@ -93,14 +93,14 @@ fn last_cache() -> usize {
 
 #[cold]
 fn find() -> usize {
-    // Miri knows no such instruction.
+    // Miri does not know the instruction.
     let size = if cfg!(miri) { TYPICAL } else { detect().unwrap_or(TYPICAL).min(TYPICAL) };
     LAST_CACHE.store(size, Ordering::Relaxed);
     size
 }
 
-/// By the instruction CPUID, whose leaf 4 (Intel) and leaf 8000_001D (AMD) list the caches in one form. It is only asked where
-/// a tier was detected by it.
+/// Detects the size by the instruction CPUID, whose leaf 4 (Intel) and leaf 8000_001D (AMD) list the caches in one form. It runs only where
+/// CPUID detected a tier.
 fn detect() -> Option<usize> {
     let intel = cpuid(0, 0)[0] >= 4;
     let amd = cpuid(0x8000_0000, 0)[0] >= 0x8000_001D && cpuid(0x8000_0001, 0)[2] >> 22 & 1 == 1;
@@ -114,17 +114,17 @@ fn detect() -> Option<usize> {
 enum Cache {
     None,
     Instructions,
-    /// Of this many bytes.
+    /// A data or unified cache of this many bytes.
     Data(usize),
 }
 
-/// One row of the list.
+/// Reads one row of the list.
 fn cache([eax, ebx, ecx, _]: [u32; 4]) -> Cache {
     let field = |low: u32, bits: u32| (ebx >> low & ((1 << bits) - 1)) as usize + 1;
     match eax & 0x1F {
         0 => Cache::None,
         2 => Cache::Instructions,
-        // Ways, partitions, bytes of a line, sets; each less one.
+        // Ways, partitions, bytes of a line, sets; each field is one less.
         _ => Cache::Data(
             field(22, 10)
                 .saturating_mul(field(12, 10))

@@ -1,4 +1,4 @@
-//! Words of 2, 4 and 8 bytes to those of the other byte order, on both tiers: a register per shuffle.
+//! Changes the byte order of words of 2, 4 and 8 bytes on both tiers, a register per shuffle.
 
 use crate::arch::x86::intrinsics::*;
 use crate::{
@@ -7,7 +7,7 @@ use crate::{
     vector::moves::order::{Swaps, swap},
 };
 
-/// Where the bytes of 16 come from.
+/// The shuffle of 16 bytes that reverses the bytes of each word.
 const fn reversed(word: usize) -> [u8; 16] {
     let mut from = [0; 16];
     let mut i = 0;
@@ -39,12 +39,12 @@ macro_rules! swap {
                 const BYTES: usize = $bytes;
                 let bytes = n * PARTS * WORD;
                 if bytes < BYTES {
-                    // SAFETY: as the caller's.
+                    // SAFETY: the caller's promise is the same.
                     return unsafe { swap::<WORD, PARTS>(src, dst, n, data) };
                 }
                 // SAFETY: 16 bytes are read.
                 let from = $broadcast(unsafe { _mm_loadu_si128((&raw const *const { &reversed(WORD) }).cast()) });
-                // SAFETY: the caller of this has a register of bytes at `i` on both sides.
+                // SAFETY: the closure's caller has a register of bytes at `i` on both sides.
                 let register = |i: usize| unsafe {
                     $store(dst.add(i).cast(), $shuffle($load(src.add(i).cast()), from));
                 };

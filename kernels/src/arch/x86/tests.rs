@@ -1,7 +1,7 @@
-//! Every vector kernel under Miri, between buffers that end where their elements do: no byte before or behind them is touched, no
-//! pointer leaves them, and nothing is read that was not written. The results are those of the scalar tier.
+//! Runs every vector kernel under Miri, between buffers that end where their elements end: no byte before or after the buffers is touched, no
+//! pointer leaves them, and nothing is read before it is written. The results equal the results of the scalar tier.
 //!
-//! The full comparison is in `tests/` of the root crate, on a CPU, which does not see a pointer that is never followed.
+//! The full comparison is in `tests/` of the root crate, on a CPU, which does not notice an out-of-bounds pointer that is never dereferenced.
 
 use super::{avx2, avx512, fine, packing, swap};
 use crate::arch::features::each_combination;
@@ -24,12 +24,12 @@ use crate::{
 use alloc::{boxed::Box, vec::Vec};
 use std::println;
 
-/// Every so manyth kernel is tried, the next length with each: Miri is slow.
+/// Every nth kernel runs, each with the next length: Miri is slow.
 const STEP: usize = 11;
-/// One element; parts of the smallest and of larger steps; blocks of all tiers and a part.
+/// One element; fewer than a step of the smallest and of larger steps; blocks of all tiers and a tail.
 const LENGTHS: [usize; 6] = [1, 3, 7, 19, 45, 75];
 
-/// Some of what a dtype has: numbers small and large, between codes and beyond ends, and codes without a pattern.
+/// A sample of a dtype's values: small and large numbers, numbers between codes and out of range, and random codes.
 fn elements(dtype: DType, n: usize) -> Box<[u8]> {
     const VALUES: [f64; 24] = [
         0.0,
@@ -69,7 +69,7 @@ fn elements(dtype: DType, n: usize) -> Box<[u8]> {
     codes.flat_map(|code| code.to_le_bytes().into_iter().take(dtype.size())).collect()
 }
 
-/// Packed elements without a pattern.
+/// Random packed elements.
 fn packed(bytes: usize) -> Box<[u8]> {
     (0..bytes).map(|i| (i * 167 + 91) as u8).collect()
 }
@@ -78,17 +78,17 @@ fn source(from: Encoding, n: usize) -> Box<[u8]> {
     if from.is_packed() { packed(from.byte_len(n).expect("small")) } else { elements(from.dtype(), n) }
 }
 
-/// What a kernel writes of `n` elements.
+/// The bytes that a kernel writes for `n` elements.
 fn run(kernel: KernelFn, src: &[u8], to: Encoding, n: usize, data: &Data) -> Box<[u8]> {
     let mut dst = Box::new_uninit_slice(to.byte_len(n).expect("small"));
-    // SAFETY: `n` elements on both sides, on a CPU with all features, of a kernel that writes all of them.
+    // SAFETY: `n` elements are on both sides, the CPU has all features, and the kernel writes all `n` elements.
     unsafe {
         kernel(src.as_ptr(), dst.as_mut_ptr().cast(), n, data);
         dst.assume_init()
     }
 }
 
-/// The bits of results without those of NaN, which Miri leaves open.
+/// The bits of results, with every NaN replaced by one value, because Miri leaves the bits of NaN open.
 fn results(bytes: &[u8], to: Encoding) -> Vec<u128> {
     let dtype = to.dtype();
     if to.is_packed() || !dtype.has_nan() {
@@ -102,7 +102,7 @@ fn results(bytes: &[u8], to: Encoding) -> Vec<u128> {
     bytes.chunks_exact(dtype.size()).map(code).collect()
 }
 
-/// Runs a kernel and compares what it writes with what the scalar tier writes.
+/// Runs a kernel and compares its results with the scalar tier's.
 fn compare(kernel: Entry, from: Encoding, to: Encoding, saturate: bool, n: usize, what: &str) {
     let rules = Rules::common(to.dtype(), saturate);
     let scalar = Kernel::new(Tier::Scalar, from, to, &rules).expect("scalar");
@@ -118,7 +118,7 @@ fn compare(kernel: Entry, from: Encoding, to: Encoding, saturate: bool, n: usize
     );
 }
 
-/// Runs the kernels of tables of which it is the turn.
+/// Runs every nth kernel of the tables.
 fn kernels_of(tables: &[(&str, &Table)]) {
     let storages = |dtype: DType| {
         let packed = dtype.is_sub_byte().then(|| Encoding::packed(dtype));
@@ -129,7 +129,7 @@ fn kernels_of(tables: &[(&str, &Table)]) {
         for to in DType::ALL.iter().flat_map(|dtype| storages(*dtype)) {
             for saturate in [false, true] {
                 for &(what, table) in tables {
-                    // Half bytes are mapped, by no kernel of a table.
+                    // Routes map half bytes without a kernel of a table.
                     let width = from.bits_per_element();
                     let results = if to.is_packed() { width } else { 8 };
                     if from.is_packed() && width <= 4 && to.bits_per_element() == results {
@@ -139,7 +139,7 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                     if matches!(found, Found::Staged) {
                         continue;
                     }
-                    // These pairs run the kernels of two other pairs, which are tried as such.
+                    // These pairs run the kernels of two other pairs, which are tested as such.
                     if steps::through(from.dtype(), to.dtype()).is_some() {
                         continue;
                     }
@@ -155,7 +155,7 @@ fn kernels_of(tables: &[(&str, &Table)]) {
                             let make = table.tabled.expect("such a tier makes tables");
                             let made = make(from, to, &rules, &words).expect("a kernel");
                             let kernel = Entry { run: made.run, table: made.table };
-                            // Constants refer to the table as long as the process runs.
+                            // Constants refer to the table for the rest of the process.
                             core::mem::forget(made);
                             kernel
                         }
@@ -182,19 +182,19 @@ fn kernels_of_avx512() {
     kernels_of(&tables);
 }
 
-/// Kernels under other rules. Miri knows no direction of rounding but the nearest: results of others are not looked at.
+/// Tests kernels under other rules. Miri rounds only to nearest, so results of other directions are not compared.
 #[test]
 fn kernels_under_other_rules() {
     let mut turn = 0;
     for rounding in [Rounding::NearestEven, Rounding::NearestAway, Rounding::TowardZero, Rounding::ToOdd] {
         for (from, to) in DType::ALL.iter().flat_map(|from| DType::ALL.iter().map(move |to| (*from, *to))) {
-            // As above: what runs are the kernels of two other pairs.
+            // As above: these pairs run the kernels of two other pairs.
             if steps::through(from, to).is_some() {
                 continue;
             }
             let rules =
                 Rules { rounding, fnuz_inf_nan: true, finite_nan_max: true, ..Rules::common(to, true) };
-            // Those of AVX-512 round by conversions that Miri does not know.
+            // The kernels of AVX-512 round by conversions that Miri does not know.
             let Some(rounded) = avx2::rounded(from.into(), to.into(), &rules) else { continue };
             turn += 1;
             if turn % STEP == 0 {
@@ -225,7 +225,7 @@ fn packed_storage_and_byte_orders() {
                 let mut codes = alloc::vec![0; n].into_boxed_slice();
                 let mut again = alloc::vec![0; bytes].into_boxed_slice();
                 let mut mapped = alloc::vec![0; if bits == 6 { bytes } else { n }].into_boxed_slice();
-                // SAFETY: the bytes of `n` elements, or of `mapped.len()` where halves of bytes are looked up.
+                // SAFETY: the buffers have the bytes of `n` elements, or of `mapped.len()` elements where halves of bytes are looked up.
                 unsafe {
                     tools.unpack[width](src.as_ptr(), codes.as_mut_ptr(), n);
                     tools.pack[width](codes.as_ptr(), again.as_mut_ptr(), n);

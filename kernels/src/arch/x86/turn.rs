@@ -1,4 +1,4 @@
-//! Turning tiles with vectors of 16 bytes, which both tiers have.
+//! Transposes tiles with vectors of 16 bytes, which both tiers have.
 
 use crate::arch::x86::intrinsics::*;
 use crate::vector::moves::{
@@ -6,7 +6,7 @@ use crate::vector::moves::{
     tile::{Lanes, Pick, Transpose, one_by_one, squares},
 };
 
-/// For both tiers.
+/// The transposition of both tiers.
 pub(super) static TRANSPOSE: Transpose =
     [turn::<B8>, turn::<B16>, turn::<B32>, turn::<B64>, one_by_one::<u128>];
 
@@ -29,7 +29,7 @@ macro_rules! lanes {
     )*};
 }
 
-// The compiler turns a few columns of wider elements as fast without picking bytes.
+// For a few columns of wider elements, the compiler's code is as fast without picking bytes.
 lanes! {
     B8 u8: _mm_unpacklo_epi8, _mm_unpackhi_epi8, Some(pick);
     B16 u16: _mm_unpacklo_epi16, _mm_unpackhi_epi16, Some(pick);
@@ -51,7 +51,7 @@ unsafe fn pick(all: __m128i, from: __m128i, index: __m128i) -> __m128i {
 /// As [`Turn`](crate::vector::moves::tile::Turn).
 #[target_feature(enable = "avx2")]
 unsafe fn turn<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { squares::<L>(src, from, dst, to, rows, cols) }
 }
 
@@ -67,6 +67,6 @@ pub(super) unsafe fn copy(
     to: [isize; 2],
     len: [usize; 2],
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { copy::copy::<true>(size, src, from, dst, to, len) }
 }

@@ -1,13 +1,13 @@
-//! The law of directions, by the source text: what the compiler knows of in kernels that may run in a direction.
+//! Tests the law of directions on the source text: which float operations the compiler sees in kernels that may run in a direction.
 
 use std::{collections::BTreeMap, fs, path::Path, println, string::String, vec::Vec};
 
-/// The intrinsics that round in the direction of the environment and are not those of `env`: the folder in `src`, the name, how often
-/// it occurs there, and why it may.
+/// The intrinsics, other than the functions of `env`, that round in the direction of the environment: the folder in `src`, the name, the number of
+/// occurrences in that folder, and the reason why they are allowed.
 ///
-/// * *exact*: the operands are such that nothing is rounded;
-/// * *beyond*: what is rounded lies beyond the range of the target, and stays there in every direction;
-/// * *default*: these kernels run in the default environment alone;
+/// * *exact*: for these operands nothing is rounded;
+/// * *beyond*: rounded values are out of the target's range, and stay out of it in every direction;
+/// * *default*: these kernels run only in the default environment;
 /// * *immediate*: the direction is a constant of the instruction.
 const ALLOWED: &[(&str, &str, usize, &str)] = &[
     ("arch/x86/avx2", "_mm256_add_pd", 7, "exact; default: int64 to float64, `past_tie`"),
@@ -59,7 +59,7 @@ fn obeys(name: &str) -> bool {
             "add" | "sub" | "mul" | "div" | "sqrt" | "fmadd" | "fmsub" | "fnmadd" | "fnmsub" | "round" => {
                 matches!(operands, "ps" | "pd" | "ph")
             }
-            // Not to wider floats, nor those that truncate (`cvtt`).
+            // Except conversions to wider floats and conversions that truncate (`cvtt`).
             "cvtps" | "cvtpd" => {
                 operands == "ph" || operands.starts_with("ep") || (verb, operands) == ("cvtpd", "ps")
             }
@@ -82,7 +82,7 @@ fn obeys(name: &str) -> bool {
     }
 }
 
-/// Counts the intrinsics for which [`obeys`] holds in the files of a folder, without those of `env`.
+/// Counts the intrinsics for which [`obeys`] holds in the files of a folder, except in `env`.
 fn count(folder: &Path, counts: &mut BTreeMap<String, usize>) {
     for entry in fs::read_dir(folder).expect("a folder of the source") {
         let path = entry.expect("an entry").path();

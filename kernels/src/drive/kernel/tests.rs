@@ -1,5 +1,5 @@
-//! The kernels against `exact` under the common rules, and what only `exact` answers against the kernels where both can.
-//! The full comparison with the independent oracle is in `tests/` of the root crate; these are small enough for Miri.
+//! Compares the kernels with `exact` under the common rules, and results that only `exact` computes with the kernels where both can. The full
+//! comparison with the independent oracle is in `tests/` of the root crate; these tests are small enough for Miri.
 
 use crate::route::Kernel;
 use crate::{
@@ -14,12 +14,12 @@ use crate::{
 use alloc::{vec, vec::Vec};
 use core::mem::MaybeUninit;
 
-/// A few telling codes of a dtype: small numbers, both ends, and patterns of one bit and of all below it.
+/// A few codes of a dtype at the edges: small numbers, both ends, patterns with one bit set and patterns with all lower bits set.
 pub(crate) fn codes(dtype: DType) -> Vec<u128> {
     let bits = dtype.alignment() as u32 * 8;
     let part = (0..bits).flat_map(|i| [1_u128 << i, (1 << i) - 1, !((1 << i) - 1), 3 << i >> 1]);
     let mask = u128::MAX >> (128 - bits);
-    // Miri is slow: of every dtype it sees a handful, in all positions over the dtypes.
+    // Miri is slow: it runs a few codes of each dtype, with every position covered over all dtypes.
     let step = if cfg!(miri) { 4 * bits as usize / 7 } else { 1 };
     part.enumerate()
         .skip(if cfg!(miri) { dtype.code() as usize % 7 } else { 0 })
@@ -40,7 +40,7 @@ fn all_common_rules(to: DType) -> impl Iterator<Item = Rules> {
     [false, true].into_iter().map(move |saturate| Rules::common(to, saturate))
 }
 
-/// All rules that change a result of the target, those with a meaning for it first.
+/// All rules that change a result of the target, the ones that its dtype gives a meaning first.
 pub(crate) fn all_rules(to: DType) -> Vec<Rules> {
     let mut rules = Vec::new();
     let whole = matches!(to.spec(), Spec::Int { .. });
@@ -92,7 +92,7 @@ fn kernels_agree_with_exact() {
         let codes = codes(from);
         let src = bytes_of(from, &codes);
         for &to in DType::ALL.iter().filter(|to| **to != from && is_run(from, **to)) {
-            // bfloat16 to float32 is a shift that leaves a signalling NaN as it is, which is no rounding rule.
+            // bfloat16 to float32 is a shift that keeps a signalling NaN, which no rounding rule does.
             let pure = from == DType::BFloat16 && matches!(to, DType::Float32 | DType::Complex64);
             let part = |d: DType| if let Spec::Complex(f) = d.spec() { Some(f) } else { None };
             let parts_copied = match (from.spec(), to.spec()) {
@@ -140,7 +140,7 @@ fn packed_storage_is_the_same_cast() {
     let rules = |to| Rules::common(to, true);
     for &from in DType::ALL.iter().filter(|d| d.is_sub_byte()) {
         for &to in DType::ALL.iter().filter(|d| d.is_sub_byte() && is_run(from, **d)) {
-            // Miri is slow: it sees more than one block of one pair.
+            // Miri is slow: it runs more than one block for one pair only.
             let short = cfg!(miri) && (from, to) != (DType::Float6E2M3FN, DType::UInt2);
             for &n in if short { &[0, 1, 5][..] } else { &[0, 1, 5, BLOCK_BYTES - 1, BLOCK_BYTES + 2] } {
                 let src: Vec<u8> = (0..n).map(|i| (i * 7) as u8).collect();

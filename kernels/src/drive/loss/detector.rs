@@ -1,4 +1,4 @@
-//! [`LossDetector`]: one cast with the tests for its losses, resolved once. `run` runs it.
+//! [`LossDetector`]: a cast together with the tests for its losses, resolved once. `run` runs it.
 
 use crate::{
     dtype::{DType, Encoding, Flavor, FloatSpec, Spec},
@@ -48,7 +48,7 @@ impl LossDetector {
         if let (Rounds::Differs, Some(f)) = (rounds.how, s.float_spec()) {
             all.push_rounded_ends(f, d, rules);
         }
-        // A value that becomes zero is also rounded, but cast back to a source that has no zero it may be itself again.
+        // A value that becomes zero is also rounded, but cast back to a source without zero, it may equal the original.
         let powers = s.float_spec().is_some_and(|s| s.flavor == Flavor::Exponent);
         let shown = rounds.how != Rounds::Never && !(rounds.how == Rounds::Differs && powers);
         let wanted = |loss: Loss| match loss {
@@ -103,7 +103,7 @@ impl LossDetector {
             true => None,
             false => Kernel::new(kernel.tier(), from, Encoding::new(s), &byte_rules(s)),
         };
-        // Elements of the other order are swapped once for the tests and the cast. The tier is available: it has a kernel.
+        // Elements of the other order are swapped once, for both the tests and the cast. The tier is available, because it has a kernel.
         let native = Kernel::new(kernel.tier(), from.native(), to, rules).unwrap_or(kernel);
         LossDetector {
             kernel,
@@ -124,12 +124,12 @@ impl LossDetector {
         }
     }
 
-    /// The cast.
+    /// The kernel that casts.
     pub const fn kernel(&self) -> &Kernel {
         &self.kernel
     }
 
-    /// The same, with non-temporal stores as `streaming` says.
+    /// The same detector, with non-temporal stores as `streaming` says.
     #[must_use]
     pub fn with_streaming(self, streaming: Streaming) -> LossDetector {
         LossDetector { kernel: self.kernel.with_streaming(streaming), ..self }

@@ -24,11 +24,11 @@ pub struct Lost {
     pub index: usize,
     /// The element in the low bits, the real part lowest.
     pub code: u128,
-    /// Its loss: one out of range if there is one, and that of the first part if there are two.
+    /// Its loss. If both parts are lost, a loss out of range takes precedence; otherwise this is the loss of the first part.
     pub loss: Loss,
 }
 
-/// What a run looks for.
+/// What a run searches for.
 pub(crate) enum Sought<'a> {
     /// The first lost element, where the run ends.
     First(Option<Lost>),
@@ -137,14 +137,14 @@ impl LossDetector {
             let src = &src[from.span(first, len)];
             let dst = &mut dst[to.span(first, len)];
             let codes = match &self.unpack {
-                // SAFETY: the slices are those of `len` elements; the guard is held. The kernel rounds nothing.
+                // SAFETY: the slices are the bytes of `len` elements; the guard is held. The kernel rounds nothing.
                 Some(unpack) => unsafe {
                     unpack.run_unguarded(src, &mut unpacked.bytes()[..len * size], len)
                 },
                 None => src,
             };
             let src = if swapped { codes } else { src };
-            // SAFETY: the slices are those of `len` elements; the guard is held if a kernel needs one.
+            // SAFETY: the slices are the bytes of `len` elements; the guard is held if a kernel needs one.
             let out = unsafe { kernel.run_cut(src, dst, len) };
             let back: &[u8] = match &self.back {
                 // SAFETY: as above; the kernel rounds to nearest.
@@ -189,12 +189,12 @@ impl Sought<'_> {
     }
 }
 
-/// A block in which some elements were lost.
+/// A block that lost some elements.
 struct Block<'a> {
     watch: &'a LossDetector,
     /// The index of its first element.
     first: usize,
-    /// How many elements it has.
+    /// The number of its elements.
     len: usize,
     counts: &'a LossCounts,
     /// The elements in byte storage.
@@ -277,7 +277,7 @@ mod tests {
     };
     use alloc::{vec, vec::Vec};
 
-    /// Every way through the blocks, in all storages, also where nothing is initialised before: small enough for Miri.
+    /// Runs every path through the blocks, in all storages, also with uninitialised destinations: small enough for Miri.
     #[test]
     fn blocks() {
         let lengths: &[usize] = if cfg!(miri) { &[0, 65] } else { &[0, 1, 65, 4097, 9001] };
@@ -303,7 +303,7 @@ mod tests {
                     .run(&src, &mut codes, n)
                     .expect("room");
                 let ways = [(false, false), (true, true), (false, true), (true, false)];
-                // Miri is slow: it sees both ends.
+                // Miri is slow: it runs both ends.
                 for &(inexact, labelled) in &ways[..if cfg!(miri) { 2 } else { 4 }] {
                     let watch = LossDetector::new(kernel, &rules, inexact, labelled);
                     let asked = |loss: &Loss| {

@@ -4,11 +4,11 @@ use super::{Target, Uninit};
 use crate::dtype::Element;
 use alloc::vec::Vec;
 
-/// Appends `n` elements that `cast` writes into the target that it is given. The vector is unchanged if the cast fails or writes fewer.
+/// Appends `n` elements that `cast` writes into its target. The vector is unchanged if the cast fails or writes fewer.
 ///
 /// # Errors
 ///
-/// Those of `cast`.
+/// The errors of `cast`.
 #[inline]
 pub fn append<T: Element, E>(
     vec: &mut Vec<T>,
@@ -18,10 +18,10 @@ pub fn append<T: Element, E>(
     vec.reserve(n);
     let len = vec.len();
     let mut spare = Uninit::new(&mut vec.spare_capacity_mut()[..n]);
-    // The cast gets the target by value: what counts the written elements is out of its reach.
+    // The cast gets the target by value, so it cannot reach the count of written elements.
     cast(Target::from(&mut spare))?;
     if spare.written == n {
-        // SAFETY: the capacity is at least this, and the cast has written the `n` elements behind the first `len`.
+        // SAFETY: the capacity is at least this, and the cast has written the `n` elements after the first `len`.
         unsafe { vec.set_len(len + n) };
     }
     Ok(())

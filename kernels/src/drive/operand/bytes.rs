@@ -1,4 +1,4 @@
-//! Operands, as callers make them.
+//! Operands, as callers make them from bytes, slices and views.
 
 use super::Uninit;
 use crate::{
@@ -15,9 +15,9 @@ use core::{fmt, marker::PhantomData, mem::size_of_val, ptr::NonNull};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct InPlace;
 
-/// `n` elements in bytes at any alignment, for reading. The encoding is that of the plan.
+/// `n` elements in bytes at any alignment, for reading. The plan gives the encoding.
 ///
-/// There may be more bytes than the elements take; those after the elements are not read.
+/// There may be more bytes than the elements take; bytes after the elements are not read.
 #[derive(Clone, Copy)]
 pub struct Bytes<'a> {
     pub(super) start: *const u8,
@@ -28,9 +28,9 @@ pub struct Bytes<'a> {
     memory: PhantomData<&'a [u8]>,
 }
 
-/// `n` elements in bytes at any alignment, for writing. The encoding is that of the plan.
+/// `n` elements in bytes at any alignment, for writing. The plan gives the encoding.
 ///
-/// There may be more bytes than the elements take; those after the elements are not written.
+/// There may be more bytes than the elements take; bytes after the elements are not written.
 pub struct BytesMut<'a> {
     pub(super) start: *mut u8,
     pub(super) len: usize,
@@ -38,9 +38,9 @@ pub struct BytesMut<'a> {
     /// The dtype of the elements, if they were a slice of elements.
     pub(super) dtype: Option<DType>,
     pub(super) initialised: bool,
-    /// Whether the memory is the caller's word ([`from_raw`](Self::from_raw)): initialised where a cast in place reads it.
+    /// Whether the caller vouches for the memory ([`from_raw`](Self::from_raw)): a cast in place reads only initialised bytes.
     pub(super) raw: bool,
-    /// Where a cast counts what it has written: elements if there is a dtype, otherwise bytes.
+    /// Where a cast counts what it has written: in elements if there is a dtype, otherwise in bytes.
     pub(super) written: Option<&'a mut usize>,
     memory: PhantomData<&'a mut [u8]>,
 }

@@ -1,4 +1,4 @@
-//! The operands of casts as values: what is read, and where the results go.
+//! The operands of casts as values: what a cast reads, and where its results go.
 //!
 //! A [`Source`] or a [`Target`] is made from a slice of elements, from [`Bytes`] and a number of elements, or from a view. A cast matches
 //! the two with its own encodings once (`resolve`). Then they are either the bytes of exactly `n` elements on both sides ([`Flat`]), two

@@ -1,4 +1,4 @@
-//! An operand alone, for casts that do not read and write element by element.
+//! A single operand, for casts that do not read and write element by element.
 
 use super::{
     OperandError, Written,
@@ -7,7 +7,7 @@ use super::{
 use crate::{drive::strided::View, dtype::Encoding};
 use core::{mem::MaybeUninit, slice};
 
-/// A source alone.
+/// A single source.
 #[derive(Debug)]
 pub enum OneSource<'a> {
     /// The bytes of its elements.
@@ -16,7 +16,7 @@ pub enum OneSource<'a> {
     View(&'a View<'a>),
 }
 
-/// A target alone.
+/// A single target.
 #[derive(Debug)]
 pub enum OneTarget<'a> {
     /// The memory of its elements.
@@ -40,7 +40,7 @@ impl<'a> Memory<'a> {
         self.memory.len()
     }
 
-    /// The bytes. Those that were not initialised are zeros, and count as written.
+    /// The bytes. Bytes that were not initialised become zero, and count as written.
     pub fn bytes(self) -> &'a mut [u8] {
         let Memory { memory, initialised, written } = self;
         if !initialised {
@@ -54,7 +54,7 @@ impl<'a> Memory<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// The encoding of a slice or a view; bytes have that of the plan.
+    /// The encoding of a slice or a view; `None` for bytes, whose encoding the plan gives.
     pub fn encoding(&self) -> Option<Encoding> {
         match &self.0 {
             Reads::Bytes(bytes) => bytes.dtype.map(Encoding::new),
@@ -78,7 +78,7 @@ impl<'a> Source<'a> {
 }
 
 impl<'a> Target<'a> {
-    /// The encoding of a slice or a view; bytes have that of the plan.
+    /// The encoding of a slice or a view; `None` for bytes, whose encoding the plan gives.
     pub fn encoding(&self) -> Option<Encoding> {
         match &self.0 {
             Writes::Bytes(bytes) => bytes.dtype.map(Encoding::new),

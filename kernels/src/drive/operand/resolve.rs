@@ -1,4 +1,4 @@
-//! Operands matched with the encodings of a cast.
+//! Matches operands with the encodings of a cast.
 
 use super::bytes::{Bytes, BytesMut, Reads, Source, Target, Writes};
 use crate::{
@@ -54,12 +54,12 @@ impl InPlaceBytes<'_> {
         self.n
     }
 
-    /// Casts all elements. `None`, with nothing written, if the kernel is for wider elements than those that were resolved.
+    /// Casts all elements. `None`, with nothing written, if the kernel's elements are wider than the resolved ones.
     pub fn run(&mut self, kernel: &Kernel) -> Option<()> {
         for side in [kernel.source(), kernel.target()] {
             side.byte_len(self.n).filter(|len| *len <= self.len)?;
         }
-        // SAFETY: the bytes have room for `n` elements of either side. Those of the source are initialised: all are (`BytesMut::new`), or the
+        // SAFETY: the bytes have room for `n` elements of either side. The source's bytes are initialised: all bytes are (`BytesMut::new`), or the
         // caller of `BytesMut::from_raw` promised it.
         unsafe { kernel.run_in_place_at(self.start, self.start, self.n) };
         Some(())
@@ -104,17 +104,17 @@ pub enum Operands<'a> {
     InPlace(InPlaceBytes<'a>),
 }
 
-/// What a successful cast tells the owner of uninitialised memory.
+/// Records, for the owner of uninitialised memory, how much a successful cast has written.
 #[derive(Debug)]
 #[must_use]
 pub struct Written<'a>(Option<(&'a mut usize, usize)>);
 
 impl Written<'_> {
-    /// Tells that all results are written.
+    /// Records that all results are written.
     ///
     /// # Safety
     ///
-    /// They are: the cast of the operands that came with this value has succeeded.
+    /// They are written: the cast of the operands that came with this value has succeeded.
     pub unsafe fn all(self) {
         if let Some((written, all)) = self.0 {
             *written = all;
@@ -127,9 +127,9 @@ impl Written<'_> {
 pub enum OperandError {
     /// They have different numbers of elements.
     Lengths {
-        /// Elements of the source.
+        /// Number of elements of the source.
         src: usize,
-        /// Elements of the target.
+        /// Number of elements of the target.
         dst: usize,
     },
     /// There are fewer bytes than the elements take.
@@ -138,7 +138,7 @@ pub enum OperandError {
         target: bool,
         /// Bytes of the elements.
         need: usize,
-        /// Bytes that there are.
+        /// Bytes that the operand has.
         have: usize,
     },
     /// The elements take more bytes than memory can hold.
@@ -169,7 +169,7 @@ impl From<ViewError> for OperandError {
     }
 }
 
-/// The bytes of `n` elements, if there are as many and a slice of them has the dtype of `plan`.
+/// The number of bytes of `n` elements, if the operand has that many and a slice has the dtype of `plan`.
 fn check(
     target: bool,
     plan: Encoding,
@@ -236,7 +236,7 @@ fn same(src: usize, dst: usize) -> Result<(), OperandError> {
 }
 
 impl Source<'_> {
-    /// The number of elements, which a cast in place has in its target.
+    /// The number of elements; an in-place source has none of its own.
     pub fn elements(&self) -> Option<usize> {
         match &self.0 {
             Reads::Bytes(bytes) => Some(bytes.n),
@@ -273,7 +273,7 @@ impl Kernel {
         let (from, to) = (self.source(), self.target());
         Ok(match (src.0, dst.0) {
             (Reads::Bytes(src), Writes::Bytes(dst)) => {
-                // What is wrong with one operand explains different lengths.
+                // An error in one operand explains why the lengths differ.
                 let (n, other) = (src.n, dst.n);
                 let src = src.cut(from)?;
                 let (dst, written) = dst.cut(to)?;
@@ -303,10 +303,10 @@ impl Kernel {
         })
     }
 
-    /// Casts bytes or slices, if they are both that and nothing is wrong with them; otherwise nothing is written.
+    /// Casts bytes or slices if both operands are such and fit; otherwise writes nothing.
     ///
-    /// The tests are inlined: of slices, whose bytes are as many as their elements take, little is left of them, and nothing has to be put in
-    /// memory for a function to read.
+    /// The checks are inlined: for slices, whose bytes match their elements by construction, almost nothing remains of them, and no arguments go
+    /// through memory.
     #[inline(always)]
     pub fn run_direct(&self, src: &Source<'_>, dst: &mut Target<'_>) -> bool {
         let (Reads::Bytes(src), Writes::Bytes(dst)) = (&src.0, &mut dst.0) else { return false };
@@ -326,7 +326,7 @@ impl Kernel {
         if n == 0 || n != dst.n {
             return false;
         }
-        // SAFETY: the operands borrow initialised bytes to read and bytes to write, no fewer than these, which are those of `n` elements.
+        // SAFETY: the operands borrow initialised bytes to read and bytes to write; both have at least the bytes of `n` elements.
         unsafe {
             let bytes = slice::from_raw_parts(src.start, read);
             self.run_guarded(bytes, slice::from_raw_parts_mut(dst.start.cast(), written), n);
@@ -345,7 +345,7 @@ impl Kernel {
     #[inline]
     unsafe fn run_guarded(&self, src: &[u8], dst: &mut [MaybeUninit<u8>], n: usize) {
         let _guard = self.guard();
-        // SAFETY: as the caller promises. The guard lives to the end of the function.
+        // SAFETY: the caller's promise is the same. The guard lives to the end of the function.
         unsafe { self.run_cut(src, dst, n) };
     }
 }

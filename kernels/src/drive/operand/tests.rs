@@ -1,4 +1,4 @@
-//! Small enough for Miri; `tests/operands.rs` of the root crate has every operand with every outcome.
+//! Tests small enough for Miri; `tests/operands.rs` of the root crate tests every operand with every outcome.
 
 use super::*;
 use crate::{
@@ -23,7 +23,7 @@ fn direct_runs() {
     let mut uninit = Uninit::new(memory.spare_capacity_mut());
     assert!(kernel.run_direct(&(&src).into(), &mut Target::from(&mut uninit)));
     assert_eq!(uninit.written(), [1, -128, 7]);
-    // Bytes at an odd address; only those of the elements are written.
+    // Bytes at an odd address; only the elements' own bytes are written.
     let mut bytes = vec![9];
     bytes.extend(src.iter().flat_map(|x| x.to_ne_bytes()));
     let mut memory = Vec::<u8>::with_capacity(5);
@@ -31,7 +31,7 @@ fn direct_runs() {
     let dst = BytesMut::uninit(&mut uninit, 3);
     assert!(kernel.run_direct(&Bytes::new(&bytes[1..], 3).into(), &mut dst.into()));
     assert_eq!(uninit.written(), [1, 0x80, 7]);
-    // What does not fit is left to `operands`, which says why.
+    // `operands` reports operands that do not fit.
     assert!(!kernel.run_direct(&(&src).into(), &mut (&mut out[1..]).into()));
     assert!(!kernel.run_direct(&(&[1_i32; 3]).into(), &mut (&mut out).into()));
     assert!(!kernel.run_direct(&Bytes::new(&bytes, 4).into(), &mut BytesMut::new(&mut [0; 4], 4).into()));

@@ -35,7 +35,7 @@ impl<'a, T> Uninit<'a, T> {
         unsafe { slice::from_raw_parts_mut(start, self.written) }
     }
 
-    /// The memory for a new cast and where it counts what it has written: nothing so far.
+    /// The memory for a new cast, and the counter of what the cast has written: nothing so far.
     #[inline]
     pub(super) fn parts(&mut self) -> (&mut [MaybeUninit<T>], &mut usize) {
         self.written = 0;

@@ -11,7 +11,7 @@ use crate::{
     vector::kernel::{TableFn, WithTable},
 };
 
-/// Dequantization of long blocks to bfloat16 by a table: the products of all codes with the scale of the block.
+/// Dequantizes long blocks to bfloat16 by a table of the products of all codes with the block's scale.
 #[derive(Clone, Copy)]
 pub struct ProductTable {
     run: TableFn<Lut<CODES, 2>>,
@@ -34,8 +34,8 @@ impl ProductTable {
         Some(Self { run, decoder })
     }
 
-    /// Decodes `rows` runs of `len` codes that share their scale, which is positive. The runs begin `stride` elements apart. `false`, with
-    /// nothing done, if a slice is too short or the scale is missing. For callers in the default floating-point environment.
+    /// Decodes `rows` runs of `len` codes that share their positive scale. The runs begin `stride` elements apart. Returns `false`, with nothing
+    /// done, if a slice is too short or the scale is missing. The caller must be in the default floating-point environment.
     #[must_use]
     pub fn run(
         &self,
@@ -56,7 +56,7 @@ impl ProductTable {
             return false;
         }
         let mut table = Lut::<CODES, 2>::EMPTY;
-        // One plane after the other, so that the compiler makes vector code of the loop.
+        // One plane after the other, so that the compiler vectorises the loop.
         for (plane, entries) in table.planes.iter_mut().enumerate() {
             for (entry, product) in entries.iter_mut().zip(products.as_chunks().0) {
                 *entry = (u16::from_ne_bytes(*product) >> (8 * plane)) as u8;
@@ -74,7 +74,7 @@ impl ProductTable {
     }
 }
 
-/// A cast that does a [`Step`] with its elements and stores them as a kernel does.
+/// A cast that applies a [`Step`] to its elements and stores the results as a kernel does.
 #[derive(Clone, Copy)]
 pub struct ScaledCast {
     pub(super) fused: Fused,
@@ -95,14 +95,14 @@ impl core::fmt::Debug for ScaledCast {
 }
 
 impl ScaledCast {
-    /// The cast from `from` that stores what `kernel`, one of float32, makes of the results of a step; `None` if the tier has none, or if
-    /// the kernel does not round to the nearest, ties to even, and saturate.
+    /// The cast from `from` that applies the step and stores what `kernel`, a cast from float32, makes of the results; `None` if the tier has no
+    /// such loop, or if the kernel does not round to nearest even and saturate.
     pub fn new(kernel: &Kernel, from: DType, step: Step) -> Option<Self> {
         let fused = kernel.token().fused()(from, kernel.target(), step)?;
         let data = kernel.data();
-        // The constants are those of the target if it is made in one step.
+        // The constants belong to the target if the kernel casts in one step.
         let single = data.to == kernel.target().dtype() && kernel.source().dtype() == DType::Float32;
-        // The bodies have the environment's direction, and those of integers no other answer to overflow.
+        // The bodies round in the environment's direction, and the bodies of integers can only saturate.
         let nearest = data.rules.rounding == Rounding::NearestEven && data.rules.saturate;
         (single && nearest).then_some(Self {
             fused,
@@ -115,8 +115,8 @@ impl ScaledCast {
         })
     }
 
-    /// The cast from the codes that `load` casts to float32 to the target of `store`, a cast from float32, with a step between them;
-    /// `None` if the tier has none, or if `store` does not round to the nearest, ties to even, or swaps bytes.
+    /// The cast that loads codes as `load` does, to float32, applies the step, and stores as `store` does, a cast from float32; `None` if the tier
+    /// has no such loop, or if `store` does not round to nearest even, or if it swaps bytes.
     pub fn decoder(load: &Kernel, store: &Kernel, step: Step) -> Option<Self> {
         let fused = load.token().decoder()(load.source(), store.target().dtype(), step)?;
         let through = [load.target(), store.source()].iter().all(|of| *of == Encoding::new(DType::Float32));
@@ -134,8 +134,8 @@ impl ScaledCast {
         })
     }
 
-    /// Casts the elements of whole blocks, and returns how many those are: none if runs do not fit blocks, a slice is too short or a
-    /// factor missing. For callers in the default floating-point environment.
+    /// Casts the elements of whole blocks and returns their number: 0 if runs do not fit blocks, a slice is too short or a factor is missing. The
+    /// caller must be in the default floating-point environment.
     #[inline]
     pub fn run(&self, src: &[u8], dst: &mut [u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
         let n = self.whole_blocks(src, dst, n, run, factors);
@@ -146,7 +146,7 @@ impl ScaledCast {
         n
     }
 
-    /// How many of `n` elements are in whole blocks; 0 if runs do not fit blocks, a slice is too short or a factor missing.
+    /// The number of `n` elements that are in whole blocks; 0 if runs do not fit blocks, a slice is too short or a factor is missing.
     #[inline]
     pub(super) fn whole_blocks(
         &self,
@@ -162,7 +162,7 @@ impl ScaledCast {
         let regular = run.is_multiple_of(block)
             || run >= n
             || (block.is_multiple_of(run.max(1)) && run.is_multiple_of(self.fused.least));
-        // A block has whole bytes of every width.
+        // A block takes whole bytes in every width.
         let [read, written] = self.bits.map(|bits| (whole / 8).saturating_mul(bits));
         let long = src.len() >= read && dst.len() >= written;
         if regular && long && fits(self.step, whole, run, factors) { whole } else { 0 }

@@ -1,9 +1,9 @@
-//! The loops of scaled casts: largest magnitudes of blocks, quotients by their scales, products with them.
+//! The loops of scaled casts: the largest magnitudes of blocks, quotients by their scales, and products with the scales.
 //!
-//! They work on float32 in memory of the first cache; a [`Kernel`](crate::Kernel) casts from there and to there. What a scheme says is
-//! data: the factors of a block, which are found once for it. The most common pairs need no such memory (`fused`).
+//! They work on float32 in the first-level cache; a [`Kernel`](crate::Kernel) casts to this memory and from it. A scheme only supplies data: the
+//! factors of each block, computed once. The most common pairs need no such memory (`fused`).
 //!
-//! Blocks are runs of as many elements each; the last one may be shorter.
+//! Blocks are runs of equal length; the last run may be shorter.
 
 use crate::arch::{Tier, TierToken};
 use crate::vector::scaled::{Factors, Loops, PowerRule, Step, StepFn, Word, fits};
@@ -31,30 +31,30 @@ impl ScaledLoops {
         unsafe { (self.0.amax_32)(x, run.max(1), amaxes) }
     }
 
-    /// The same of float16 or bfloat16.
+    /// The same for float16 or bfloat16.
     #[inline]
     pub fn amax_16(self, x: &[[u8; 2]], run: usize, amaxes: &mut [u16]) {
         // SAFETY: the tier can run here.
         unsafe { (self.0.amax_16)(x, run.max(1), amaxes) }
     }
 
-    /// The codes of `float8_e8m0fnu` for magnitudes, and the reciprocals of what they stand for; FF and NaN if it is not finite.
+    /// Computes the codes of `float8_e8m0fnu` for magnitudes, and the reciprocals of their values; FF and NaN if a magnitude is not finite.
     #[inline]
     pub fn powers(self, amaxes: &[u32], rule: PowerRule, codes: &mut [u8], factors: &mut [f32]) {
         // SAFETY: the tier can run here.
         unsafe { (self.0.powers)(amaxes, rule, codes, factors) }
     }
 
-    /// How many of `q` are above `max` in magnitude, and of those whose `x` is not zero, how many are not
-    /// above `tiny` and how many are NaN.
+    /// Counts the elements of `q` above `max` in magnitude and, among the elements whose `x` is not zero, those not above `tiny` and those that
+    /// are NaN.
     #[inline]
     pub fn counts(self, x: &[Word], q: &[Word], max: f32, tiny: f32) -> [u32; 3] {
         // SAFETY: the tier can run here.
         unsafe { (self.0.counts)(x, q, [max, tiny]) }
     }
 
-    /// Does a step with all elements of `x`, for callers in the default floating-point environment. `false`, with nothing done, if the
-    /// slices do not fit each other or a factor is missing.
+    /// Applies a step to all elements of `x`. Returns `false`, with nothing done, if the slices do not fit each other or a factor is missing. The
+    /// caller must be in the default floating-point environment.
     #[inline]
     #[must_use]
     pub fn step(self, step: Step, x: &[Word], q: &mut [Word], run: usize, factors: &Factors<'_>) -> bool {

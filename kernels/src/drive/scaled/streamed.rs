@@ -27,7 +27,7 @@ impl core::fmt::Debug for ScaledStream<'_> {
 }
 
 impl ScaledCast {
-    /// The same cast with non-temporal stores, if the tier has them.
+    /// The same cast with non-temporal stores, if the tier has these.
     pub fn stream(&self) -> ScaledStream<'_> {
         ScaledStream { cast: self, lines: Lines([0; BLOCK_BYTES]) }
     }
@@ -50,8 +50,8 @@ impl ScaledStream<'_> {
         let room = 8 * (BLOCK_BYTES - CACHE_LINE) / written;
         let unit = if run < room { run.max(block) } else { block };
         let limit = room / unit * unit;
-        // `lines` begins where a line of the destination begins: with `foreign` bytes in front of the destination, which are not written. The
-        // first `carried` bytes are those and what the last step cast for a line that it did not fill.
+        // `lines` begins as a line of the destination does: with `foreign` bytes before the destination, which are not written.
+        // The first `carried` bytes are the foreign ones and the bytes that the last step cast for a line that it did not fill.
         let mut carried = dst.as_ptr().addr() % CACHE_LINE;
         let (mut done, mut foreign) = (0, carried);
         while done < n {
@@ -64,7 +64,7 @@ impl ScaledStream<'_> {
             let cast = cast.run(&src[from..], &mut lines[carried..end], count, run.min(count), &factors);
             debug_assert!(cast == count, "whole blocks, and a factor for each run");
             let whole = end / CACHE_LINE * CACHE_LINE;
-            // Where the first line of the memory begins that is in the destination.
+            // Where the first line in the destination begins within the memory.
             let mut first = 0;
             if foreign > 0 && whole > 0 {
                 dst[..CACHE_LINE - foreign].copy_from_slice(&lines[foreign..CACHE_LINE]);

@@ -1,10 +1,10 @@
-//! The loops of every tier, by their definitions. Miri runs these, too.
+//! Compares the loops of every tier with their definitions, under Miri, too.
 
 use super::*;
 use crate::{DType, Encoding, Kernel, Rules, Tier, arch::TierToken};
 use alloc::{vec, vec::Vec};
 
-/// Loops that can run here, with the names of their tiers.
+/// The loops that can run here, with the names of their tiers.
 fn loops() -> impl Iterator<Item = (Tier, ScaledLoops)> {
     Tier::ALL.iter().filter_map(|tier| Some((*tier, ScaledLoops::new(*tier)?)))
 }
@@ -59,7 +59,7 @@ fn largest_magnitudes() {
     }
 }
 
-/// On the same side of every multiple of 16 units as the exact value: below 0, 0, or above.
+/// Whether a result is on the same side of every multiple of 16 units as the exact value: below, equal, or above.
 fn is_beside(got: f32, compare: impl Fn(f32) -> i32) -> bool {
     let got = got.abs();
     let below = f32::from_bits(got.to_bits() & !15);
@@ -72,7 +72,7 @@ fn sign(x: f64) -> i32 {
     if x > 0.0 { 1 } else { -i32::from(x < 0.0) }
 }
 
-/// Quotients near midpoints above all: products of a short number and the scale, and what lies beside them.
+/// Tests quotients near midpoints: products of a short number and the scale, and their neighbours.
 #[test]
 fn quotients_are_on_the_right_side() {
     let mut numbers = Numbers(5);
@@ -174,7 +174,7 @@ fn special_values() {
         let mut q = vec![[0; 4]; x.len()];
         assert!(loops.step(Step::Divide, &x, &mut q, 3, &Factors { factor: &[0.5, 4.0, 2.0], ..numbers }));
         assert_eq!(floats(&q)[5..], [f32::MAX / 4.0, -5e-41]);
-        // What does not fit is refused.
+        // Slices and factors that do not fit are rejected.
         assert!(!loops.step(Step::Divide, &x, &mut q, 2, &numbers), "four runs, one factor");
         assert!(!loops.step(Step::Times, &x, &mut q[1..], 8, &numbers), "one word less");
         assert!(!loops.step(Step::Times, &x, &mut q, 0, &numbers), "empty runs");
@@ -201,8 +201,8 @@ fn powers_and_counts() {
     }
 }
 
-/// Compares what a cast makes of `src`, with regular and with non-temporal stores, with all of its results. The slices are as long as they
-/// have to be, so that Miri finds every byte that is read or written beside them. Returns how many elements are in whole blocks.
+/// Compares all results of a cast of `src`, with regular and with non-temporal stores, with `want`. The slices are exactly as long as needed, so
+/// that Miri detects every access outside them. Returns the number of elements in whole blocks.
 fn compare(cast: &ScaledCast, src: &[u8], want: &[u8], n: usize, run: usize, factors: &Factors<'_>) -> usize {
     let mut got = vec![0xA5; want.len()];
     let done = cast.run(src, &mut got, n, run, factors);
@@ -216,7 +216,7 @@ fn compare(cast: &ScaledCast, src: &[u8], want: &[u8], n: usize, run: usize, fac
     done
 }
 
-/// Safe code may read or publish what a call has written before it drops the stream. As below, only Miri has kernels here.
+/// Safe code may read or publish the results of a call before it drops the stream. As below, kernels run here only under Miri.
 #[test]
 fn stores_of_every_call_are_ordered() {
     let fences = || crate::vector::non_temporal::FENCES.get();
@@ -241,7 +241,7 @@ fn stores_of_every_call_are_ordered() {
     assert_eq!(found, cfg!(miri) && cfg!(target_arch = "x86_64") && Tier::Avx2.is_available());
 }
 
-/// What is scaled in registers has the codes of a step in memory and a cast. Without Miri, kernels of tiers are tested from outside.
+/// Scaling in registers gives the codes of a step in memory followed by a cast. Without Miri, kernels of tiers are tested from outside.
 #[test]
 fn in_registers_as_in_memory() {
     let mut numbers = Numbers(21);
@@ -278,7 +278,7 @@ fn in_registers_as_in_memory() {
                     assert!(loops.step(step, &x, &mut q, run, &factors));
                     kernel.run(q.as_flattened(), &mut want, n).expect("fits");
                     let done = compare(&cast, &src, &want, n, run, &factors);
-                    // AVX-512 takes bfloat16 by two registers of the same run.
+                    // AVX-512 loads bfloat16 as two registers of the same run.
                     let apart = tier == Tier::Avx512 && from == DType::BFloat16 && run == 16;
                     let covered = run != 7 && n >= 64 && !apart;
                     assert!(done <= n && (done > 0) == covered, "{tier}: {done} of {n}");
@@ -289,7 +289,7 @@ fn in_registers_as_in_memory() {
     assert_eq!(found > 0, cfg!(miri) && cfg!(target_arch = "x86_64") && Tier::Avx2.is_available());
 }
 
-/// The same of codes, and of tables of products.
+/// The same for codes, and for tables of products.
 #[test]
 fn decoded_in_registers_as_in_memory() {
     let mut numbers = Numbers(22);
@@ -309,10 +309,10 @@ fn decoded_in_registers_as_in_memory() {
             let (Some(load), Some(store)) = (load, store) else { continue };
             let Some(decoder) = ScaledCast::decoder(&load, &store, step) else { continue };
             decoders += 1;
-            // More than one step of a stream, for one pair: Miri is slow.
+            // More than one step of a stream, for one pair only: Miri is slow.
             let long = from == types[0] && to == DType::Float32;
             for (n, run) in [(64, 16), (128, 128), (1088, 1088)].into_iter().take(2 + usize::from(long)) {
-                // A NaN that comes out of arithmetic has either sign under Miri.
+                // Under Miri, a NaN that arithmetic produces has an arbitrary sign.
                 let codes: Vec<u8> = (0..n * from.bits_per_element() as usize / 8)
                     .map(|_| numbers.next() as u8)
                     .map(|code| if code & 0x7F == 0x7F { 0 } else { code })

@@ -6,7 +6,7 @@ use core::ops::{Deref, DerefMut};
 /// The most axes of a layout, as in NumPy and PyTorch.
 pub const MAX_AXES: usize = 64;
 
-/// Axes that take no allocation. Layouts are moved more often than they are made, so they are small.
+/// The number of axes that take no allocation. Layouts are moved more often than they are made, so they are small.
 const FEW: usize = 8;
 
 /// One number, or one loop, for each axis.
@@ -16,7 +16,7 @@ pub(super) enum Axes<T> {
 }
 
 impl<T: Copy> Clone for Axes<T> {
-    /// Not inlined: much code clones layouts.
+    /// Not inlined, because much code clones layouts.
     #[inline(never)]
     fn clone(&self) -> Self {
         match self {
@@ -27,7 +27,7 @@ impl<T: Copy> Clone for Axes<T> {
 }
 
 impl<T: Copy> Axes<T> {
-    /// The same for all of `len` axes.
+    /// The same item for each of `len` axes.
     #[inline]
     pub(super) fn all(item: T, len: usize) -> Self {
         if len > FEW {

@@ -13,7 +13,7 @@ pub enum ViewError {
         /// The number of axes.
         axes: usize,
     },
-    /// The number of strides is not the number of axes.
+    /// The number of strides differs from the number of axes.
     StridesMismatch {
         /// Axes of the shape.
         axes: usize,
@@ -28,7 +28,7 @@ pub enum ViewError {
         low: i128,
         /// One past the last byte of the highest element.
         high: i128,
-        /// Bytes that the buffer has.
+        /// The number of bytes of the buffer.
         have: usize,
     },
     /// Packed elements must be contiguous along the last axis.

@@ -1,8 +1,8 @@
-//! Elements that are repeated.
+//! Writes repeated elements.
 
 use super::nest::Axis;
 
-/// Writes each element of a plane of `len` elements, contiguous at `src`, as often as `repeat` says.
+/// Writes each element of a plane of `len` elements, contiguous at `src`, once for each position of `repeat`.
 ///
 /// # Safety
 ///
@@ -15,7 +15,7 @@ pub(super) unsafe fn fill(
     len: [usize; 2],
     repeat: Axis,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match size {
             1 => fill_of::<u8>(src, dst, to, len, repeat),

@@ -91,7 +91,7 @@ impl Layout {
         Layout { offset, ..self }
     }
 
-    /// The same places of other elements, which need not fit there: for results that are not written.
+    /// The same places for elements of another encoding, which need not fit there: for results that are not written.
     pub(crate) fn with_encoding(self, buffer: Encoding) -> Layout {
         Layout { buffer, ..self }
     }
@@ -134,7 +134,7 @@ impl Layout {
         self.offset
     }
 
-    /// How many elements there are.
+    /// The number of elements.
     pub fn elements(&self) -> usize {
         // `new` has checked that it is at most `isize::MAX`, unless an axis is empty.
         if self.shape().contains(&0) { 0 } else { self.shape().iter().product() }
@@ -283,7 +283,7 @@ impl Layout {
         None
     }
 
-    /// The parts before and from element `at` of an axis on, and the distance between their first elements.
+    /// Splits an axis at element `at` into two layouts, and returns the distance between their first elements.
     pub(crate) fn split(&self, axis: usize, at: usize) -> Result<(Layout, Layout, isize), ViewError> {
         let axes = self.shape.len();
         if axis >= axes {
@@ -301,7 +301,7 @@ impl Layout {
         low.shape[axis] = at;
         high.shape[axis] = len - at;
         let way = if high.elements() == 0 {
-            // There need not be any memory after the last element to point to, and the distance may be no number.
+            // There may be no memory after the last element to point to, and the distance may not be a number.
             Some(0)
         } else if row {
             self.buffer.byte_len(at).and_then(|way| isize::try_from(way).ok())
@@ -374,7 +374,7 @@ mod tests {
         }
     }
 
-    /// An end of an axis is as far away as no element is.
+    /// Splitting at an end of an axis needs no distance, however far apart the elements are.
     #[test]
     fn parts_of_far_elements() {
         let far = Layout::new(DType::UInt8, &[2], &[isize::MAX - 1]).expect("a good layout");

@@ -1,10 +1,9 @@
 //! Casts between views that detect losses.
 //!
-//! The loops are those of plain casts (`run`): every run of contiguous elements is cast by [`LossDetector`] as a buffer. Runs come in
-//! the order that suits the memory, so each has its [`Places`]: the indices of its elements in C order. Most runs lose nothing, and
-//! their places are not looked at. The lost elements of a run are marked in a bitmap in the order of the run; from there, bits go to
-//! the mask of the whole cast, or the lowest index is the first lost element so far. Once one is found, only runs that have an element
-//! before it are cast.
+//! Plain casts (`run`) provide the loops: [`LossDetector`] casts every run of contiguous elements as a buffer. Runs come in the order that suits
+//! the memory, so each has its [`Places`]: the indices of its elements in C order. Most runs lose nothing, and their places are not read. The lost
+//! elements of a run are marked in a bitmap in the order of the run. From the bitmap, the mask of the whole cast is updated, or the lowest index
+//! becomes the first lost element so far. Once an element is lost, only runs with an element before it are cast.
 
 use super::{
     error::ViewError,
@@ -25,8 +24,8 @@ use crate::{
 use core::{ptr, slice};
 
 impl LossDetector {
-    /// [`run`](Self::run) between views; the lost element is the first in C order, and the index counts in that order. Each element of
-    /// the destination before the lost one has either been cast or is unchanged; those from it on are unspecified.
+    /// [`run`](Self::run) between views; the lost element is the first in C order, and the index counts in that order. Each element of the
+    /// destination before the lost one has either been cast or is unchanged; all elements from the lost one on are unspecified.
     ///
     /// # Errors
     ///
@@ -82,7 +81,7 @@ impl LossDetector {
         Ok(Some(sought.count()))
     }
 
-    /// Looks for losses, block by block on the stack.
+    /// Searches for losses, block by block on the stack.
     fn look(&self, src: &View<'_>, sought: &mut Sought<'_>) -> Result<(), ViewError> {
         let (plan, view) = (self.kernel().source(), src.encoding());
         if plan != view {
@@ -90,7 +89,7 @@ impl LossDetector {
         }
         if !self.is_idle() {
             let dropped = (ptr::null_mut(), &src.layout().clone().with_encoding(self.kernel().target()));
-            // SAFETY: the view has the elements. The results are dropped.
+            // SAFETY: the view has the elements, and the results are dropped.
             unsafe { self.search(src, dropped, Results::Dropped, sought) };
         }
         Ok(())
@@ -127,8 +126,8 @@ impl LossDetector {
             Together::Apart => Results::Written,
             Together::InPlace => Results::Replace,
         };
-        // SAFETY: the views have their elements; no two elements of the destination share bytes, and `together` has found how they lie
-        // to those of the source.
+        // SAFETY: the views have their elements; no two elements of the destination share bytes, and `together` has determined how they relate to
+        // the elements of the source.
         unsafe { self.search(src, (dst.first(), dst.layout()), results, sought) };
         Ok(())
     }
@@ -154,7 +153,7 @@ impl LossDetector {
 pub(super) struct Search<'a, 'b> {
     detector: &'a LossDetector,
     sought: &'a mut Sought<'b>,
-    /// Lost elements of a piece are bits that are cleared; between pieces, none is.
+    /// The bitmap of a piece: the bits of lost elements are cleared. Between pieces, all bits are set.
     lost: [u8; BITS],
 }
 
@@ -175,12 +174,11 @@ impl Runs for Search<'_, '_> {
         places: &Places<'_>,
     ) -> bool {
         let all = |n: usize| [bytes(kernel.source(), n), bytes(kernel.target(), n)];
-        // What is on the stack is no longer than a piece.
+        // Data on the stack is no longer than a piece.
         let streams = n > PIECE && kernel.streams(all(n).iter().sum());
         (0..n).step_by(PIECE).all(|at| {
             let (len, [read, written]) = (PIECE.min(n - at), all(at));
-            // SAFETY: the caller's elements, from one that begins at a whole byte of both sides. If there are more than a piece, they
-            // are one row.
+            // SAFETY: the caller's elements, from an element that begins at a whole byte of both sides. More elements than a piece are one row.
             unsafe { self.piece(src.add(read), dst.add(written), len, streams, &places.after(at)) }
         })
     }
@@ -199,13 +197,13 @@ impl Search<'_, '_> {
         places: &Places<'_>,
     ) -> bool {
         let (from, to) = (self.detector.kernel().source(), self.detector.kernel().target());
-        // SAFETY: the caller's promise; nothing is said of what is in `dst`.
+        // SAFETY: the caller's promise; `dst` need not be initialised.
         let (src, dst) = unsafe {
             (slice::from_raw_parts(src, bytes(from, n)), slice::from_raw_parts_mut(dst.cast(), bytes(to, n)))
         };
         if let Sought::Counts(sum) = self.sought {
             let mut part = Sought::Counts(Losses::default());
-            // SAFETY: the slices are those of `n` elements, and the guard is the caller's.
+            // SAFETY: the slices are the bytes of `n` elements, and the caller holds the guard.
             unsafe { self.detector.run_unguarded(src, dst, n, streams, &mut part) };
             let part = part.counts();
             Loss::ALL.iter().for_each(|loss| sum.add(*loss, part.of(*loss) * places.repeat.len as u64));
@@ -232,13 +230,13 @@ impl Search<'_, '_> {
             Sought::First(found) => {
                 let (index, i) = places.first_lost(&self.lost, n);
                 if found.is_none_or(|before| index < before.index) {
-                    // The elements before it in its byte, if it is packed, are in the same row, so they are not lost.
+                    // If elements are packed, the elements before it in its byte are in the same row, so they are not lost.
                     let first = if from.is_packed() { i - i % 8 } else { i };
                     let mut room = Stack::<{ 8 * 16 }>::new();
                     let mut one = Sought::First(None);
                     let len = if from.is_packed() { 8.min(n - first) } else { 1 };
                     let (src, out) = (&src[from.span(first, len)], &mut room.bytes()[..bytes(to, len)]);
-                    // SAFETY: the slices are those of `len` elements, and the guard is the caller's.
+                    // SAFETY: the slices are the bytes of `len` elements, and the caller holds the guard.
                     unsafe { self.detector.run_unguarded(src, out, len, false, &mut one) };
                     *found = one.first().map(|lost| Lost { index, ..lost });
                 }

@@ -3,8 +3,8 @@
 //!
 //! # The law
 //!
-//! The result is that of casting element by element; nothing outside the elements of the destination is written, and nothing
-//! outside those of the source is read. No memory is allocated for views of up to eight axes.
+//! The result equals casting element by element. Nothing is written outside the elements of the destination, and nothing is read outside the
+//! elements of the source. No memory is allocated for views of up to eight axes.
 //!
 //! # The method
 //!
@@ -13,14 +13,13 @@
 //! axes that continue each other on both sides are merged. Then (`run`):
 //!
 //! * *runs*: elements that are contiguous on both sides are cast directly;
-//! * *tiles*: if another axis is innermost in the source (a transposition), squares of both axes are cast row by row in the order of
-//!   the source and transposed on the stack, or transposed first and then cast (`tiles`, `tile`), so that memory is read and written
-//!   in whole cache lines;
+//! * *tiles*: if another axis is innermost in the source (a transposition), squares of both axes are cast row by row in source order and
+//!   transposed on the stack, or transposed first and then cast (`tiles`, `tile`). So memory is read and written in whole cache lines;
 //! * *blocks*: all other elements are gathered to a block on the stack unless they are contiguous, cast, and scattered unless the
 //!   destination is contiguous; a value that is repeated is cast once.
 //!
-//! A cast that detects losses has the same loops. Each run of contiguous elements is cast and tested (`losses`), and knows the numbers of
-//! its elements in C order (`places`). A cast that has no destination drops its results.
+//! A cast that detects losses has the same loops. Each run of contiguous elements is cast and tested (`losses`), and knows the indices of its
+//! elements in C order (`places`). A cast without a destination drops its results.
 //!
 //! # Overlap
 //!

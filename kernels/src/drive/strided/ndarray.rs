@@ -39,7 +39,7 @@ impl<'a, E: Element, D: Dimension> TryFrom<ArrayViewMut<'a, E, D>> for ViewMut<'
 
     /// # Errors
     ///
-    /// [`ViewError::TooManyAxes`], or [`ViewError::Repeated`] as of [`ViewMut::new`].
+    /// [`ViewError::TooManyAxes`], or [`ViewError::Repeated`] as for [`ViewMut::new`].
     fn try_from(mut array: ArrayViewMut<'a, E, D>) -> Result<Self, ViewError> {
         let layout = layout::<E>(array.shape(), array.strides())?;
         // SAFETY: the array is the only borrow of its elements for `'a`; what a cast to `E::DTYPE` writes is valid for `E`

@@ -46,8 +46,8 @@ impl Side {
         if whole { isize::try_from(self.buffer.byte_len(len)?).ok() } else { None }
     }
 
-    /// Whether a loop with the stride `outer` continues where a loop of `len` steps of `inner` bytes ends. `last` says that the latter
-    /// is the innermost loop, where packed elements have strides of less than a byte.
+    /// Whether a loop with the stride `outer` continues where a loop of `len` steps of `inner` bytes ends. `last` says that the inner loop is the
+    /// innermost one, where packed elements have strides of less than a byte.
     fn continues(self, len: usize, inner: isize, outer: isize, last: bool) -> bool {
         let end = if last && self.buffer.is_packed() {
             self.bytes(len)
@@ -74,7 +74,7 @@ impl Nest {
         let lengths = from.shape().iter().zip(from.strides().iter().zip(to.strides()));
         let mut axes = lengths.rev().map(|(len, (src, dst))| {
             let index = step;
-            // At most the number of elements.
+            // The step is at most the number of elements.
             step *= *len as isize;
             Axis { len: *len, src: *src, dst: *dst, index }
         });
@@ -86,7 +86,7 @@ impl Nest {
         for mut axis in axes.filter(|axis| axis.len > 1) {
             if axis.dst < 0 || axis.dst == 0 && axis.src < 0 {
                 let last = axis.len as isize - 1;
-                // The offsets are within the spans of the layouts, and the index is that of an element.
+                // The offsets are within the spans of the layouts, and the index belongs to an element.
                 nest.start.src += last * axis.src;
                 nest.start.dst += last * axis.dst;
                 nest.start.index += last * axis.index;
@@ -99,7 +99,7 @@ impl Nest {
         nest
     }
 
-    /// Inserts an axis after those with smaller strides in the destination.
+    /// Inserts an axis after the axes with smaller strides in the destination.
     fn insert(&mut self, axis: Axis, from: usize) {
         let mut at = self.count;
         while at > from && self.axes[at - 1].dst > axis.dst {
@@ -136,7 +136,7 @@ impl Nest {
     }
 }
 
-/// Iterates over the offsets of loops, the first of which is the innermost.
+/// Iterates over the offsets of loops, the innermost loop first.
 #[derive(Clone)]
 pub(super) struct Odometer<'a> {
     axes: &'a [Axis],
@@ -146,7 +146,7 @@ pub(super) struct Odometer<'a> {
 }
 
 impl<'a> Odometer<'a> {
-    /// An odometer over axes, none of which is empty.
+    /// An odometer over axes that are not empty.
     pub(super) fn new(axes: &'a [Axis]) -> Odometer<'a> {
         Odometer { axes, at: Axes::all(0, axes.len()), now: Offsets::default(), done: false }
     }
@@ -176,7 +176,7 @@ impl Iterator for Odometer<'_> {
 }
 
 impl Offsets {
-    /// So many steps along an axis.
+    /// Moves `steps` steps along an axis.
     #[inline]
     pub(super) const fn moved(self, steps: isize, axis: &Axis) -> Offsets {
         Offsets {

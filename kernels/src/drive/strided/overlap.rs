@@ -89,7 +89,7 @@ mod tests {
     use crate::dtype::DType;
     use alloc::vec;
 
-    /// What `check` says of two layouts in one buffer.
+    /// The result of `check` for two layouts in one buffer.
     fn together(from: Layout, to: Layout) -> Result<Together, ViewError> {
         let mut buffer = vec![0_u8; 256];
         let start = buffer.as_mut_ptr();
@@ -120,7 +120,7 @@ mod tests {
         assert!(together(row(Float32, 0, 8), row(Float64, 4, 8)).is_err());
         assert_eq!(together(row(UInt8, 0, 3), row(UInt8, 2, 6)), Ok(Apart));
         assert!(together(row(UInt8, 0, 2), row(UInt8, 1, 3)).is_err());
-        // Elements that cover each other are read by some that come later.
+        // Elements that overlap are read after some of them are overwritten.
         assert!(together(row(Float32, 0, 2), row(Float16, 0, 2)).is_err());
         assert!(together(row(Float32, 0, 0), row(Float16, 0, 2)).is_err());
         let square = |a, b| layout(Float32, 0, &[4, 4], &[a, b]);

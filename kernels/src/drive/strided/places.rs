@@ -1,10 +1,10 @@
-//! Where the elements of a run are in C order.
+//! The indices of a run's elements in C order.
 
 use super::nest::{Axis, ONCE, Odometer};
 
-/// The most elements that are cast before lost ones are looked for: no tile has more.
+/// The most elements that are cast before the search for lost ones: no tile has more.
 pub(super) const PIECE: usize = 16 << 10;
-/// Bytes of the bitmap of a piece; words of it may be read behind its end.
+/// Bytes of the bitmap of a piece; reads of whole words may go past its end.
 pub(super) const BITS: usize = PIECE / 8 + 16;
 
 /// The indices of the elements of a run in C order: in planes of rows.
@@ -22,25 +22,25 @@ pub(super) struct Places<'a> {
 }
 
 impl Places<'_> {
-    /// A row.
+    /// The places of one row.
     #[inline]
     pub(super) const fn row(first: isize, x: Axis) -> Self {
         Places { first, x, y: ONCE, repeat: ONCE, planes: None }
     }
 
-    /// Rows of `len` elements.
+    /// The places of rows of `len` elements.
     #[inline]
     pub(super) const fn plane(first: isize, [x, y]: [Axis; 2], len: usize, repeat: Axis) -> Self {
         Places { first, x: Axis { len, ..x }, y, repeat, planes: None }
     }
 
-    /// The same without the first `n` elements of its only row.
+    /// The same places without the first `n` elements of the only row.
     #[inline]
     pub(super) const fn after(&self, n: usize) -> Self {
         Places { first: self.first + n as isize * self.x.index, ..*self }
     }
 
-    /// Gives the rows of `n` elements to `row`: the number of the first element, its index, and the length of the row.
+    /// Calls `row` for each row of `n` elements with the number of its first element, its index, and the length of the row.
     fn rows(&self, n: usize, mut row: impl FnMut(usize, isize, usize)) {
         let mut planes = self.planes.cloned();
         let mut plane = 0;
@@ -53,8 +53,8 @@ impl Places<'_> {
         }
     }
 
-    /// Gives the lost elements of `n` elements to `word`, 64 of a row at a time: the number of the first of these, its index, and a bit
-    /// for each, set if it is lost; at least one is.
+    /// Calls `word` for the lost elements among `n` elements, 64 of a row at a time, with the number of the first of these 64, its index, and one
+    /// bit for each, set if it is lost; at least one is.
     fn words(&self, lost: &[u8; BITS], n: usize, mut word: impl FnMut(usize, isize, u64)) {
         self.rows(n, |first, index, len| {
             for i in (0..len).step_by(64) {
@@ -103,7 +103,7 @@ impl Places<'_> {
                     let index = index + left.trailing_zeros() as isize * step;
                     left &= left - 1;
                     if again == 1 {
-                        // The element is repeated in a row.
+                        // The element is repeated along the row.
                         for i in (0..len).step_by(64) {
                             clear(mask, index + i as isize, u64::MAX >> (64 - 64.min(len - i)));
                         }
@@ -119,7 +119,7 @@ impl Places<'_> {
     }
 }
 
-/// Clears the bits of a mask from bit `at` on that are set in `bits`.
+/// Clears the bits of a mask, counted from bit `at`, that are set in `bits`.
 #[inline]
 fn clear(mask: &mut [u8], at: isize, bits: u64) {
     let (byte, shift) = (at as usize / 8, at as usize % 8);

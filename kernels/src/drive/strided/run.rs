@@ -1,4 +1,4 @@
-//! The loops around a kernel.
+//! The loops around a kernel, for arrays of any layout.
 
 use super::fill::fill;
 use super::nest::ONCE;
@@ -23,7 +23,7 @@ use core::slice;
 
 /// The shortest run, in bytes, that uses non-temporal stores.
 const STREAMED: usize = 1 << 18;
-/// Elements that are less than that on both sides, whatever they are.
+/// A number of elements that take less than that on both sides, whatever their dtype.
 const SHORT: usize = STREAMED / 32;
 
 impl Kernel {
@@ -64,7 +64,7 @@ impl Kernel {
             Together::InPlace => Results::Replace,
         };
         let _guard = self.guard();
-        // SAFETY: the views have their elements, and `together` has shown how these lie to each other. The guard is held.
+        // SAFETY: the views have their elements, and `together` has determined how these relate to each other. The guard is held.
         unsafe { self.run_nest((src.first(), src.layout()), (dst.first(), dst.layout()), results, Plain) };
         Ok(())
     }
@@ -73,8 +73,8 @@ impl Kernel {
     ///
     /// # Safety
     ///
-    /// The elements of the source may be read. Unless the results are dropped, those of the destination may be written; of these, no
-    /// two share bytes, and they share none with the source unless each begins where its own element does (`Replace`). The caller
+    /// The elements of the source may be read. Unless the results are dropped, the elements of the destination may be written; no two of these
+    /// share bytes, and they share none with the source unless each begins at the first byte of its own source element (`Replace`). The caller
     /// holds the guard of the runs.
     pub(super) unsafe fn run_nest<R: Runs>(
         &self,
@@ -90,7 +90,7 @@ impl Kernel {
         let nest = Nest::new(from, to, runs.are_numbered());
         let bytes = |buffer: Encoding| buffer.byte_len(elements).unwrap_or(usize::MAX);
         let total = bytes(self.source()).saturating_add(bytes(self.target()));
-        // If elements are far apart, each has a cache line of its own.
+        // If elements are far apart, each has its own cache line.
         let lines = [from, to].map(|layout| {
             layout.span().map_or(0, |span| span.len().min(elements.saturating_mul(CACHE_LINE)))
         });
@@ -106,14 +106,14 @@ impl Kernel {
             ahead: self.token().non_temporal().filter(|_| lines > SECOND_CACHE),
         };
         let (src, dst) = (src.wrapping_offset(nest.start.src), dst.wrapping_offset(nest.start.dst));
-        // SAFETY: the caller's elements are all those of the nest, and the guard is held.
+        // SAFETY: the elements of the nest are all the caller's, and the guard is held.
         unsafe { cast.all(src, dst, nest.start.index, nest.axes()) };
     }
 }
 
 /// How runs, contiguous elements with contiguous results, are cast.
 pub(super) trait Runs {
-    /// Whether much is done before each run: then short ones are copied to a block together.
+    /// Whether each run has a high fixed cost: then short runs are copied to a block together.
     const SLOW: bool;
 
     /// Whether the runs are given the places of their elements.
@@ -123,8 +123,8 @@ pub(super) trait Runs {
     ///
     /// # Safety
     ///
-    /// `src` is readable for the bytes of `n` elements of the source and `dst` writable for those of the destination; they do not
-    /// overlap. The caller holds the guard. The places are those of the elements.
+    /// `src` is readable for the bytes of `n` elements of the source and `dst` is writable for the bytes of `n` elements of the destination; they
+    /// do not overlap. The caller holds the guard. `places` are the places of these elements.
     unsafe fn run(
         &mut self,
         kernel: &Kernel,
@@ -160,7 +160,7 @@ impl Runs for Plain {
     }
 }
 
-/// Casts a run, in one place for all loops.
+/// Casts a run. All loops share this code.
 ///
 /// # Safety
 ///
@@ -183,7 +183,7 @@ unsafe fn run_plain(kernel: &Kernel, src: *const u8, dst: *mut u8, n: usize) {
     }
 }
 
-/// What becomes of the results.
+/// What happens to the results.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Results {
     /// They go to the destination.
@@ -203,24 +203,24 @@ pub(super) struct Cast<'a, R> {
     pub(super) s: usize,
     /// Bytes of an element of the destination in byte storage.
     pub(super) d: usize,
-    /// The prefetch instructions, if the data is further away than a near cache: otherwise gathering, or casting to the stack, would not
-    /// keep the memory busy.
+    /// The prefetch instructions, if the data is not in a near cache: otherwise gathering, or casting to the stack, would not keep the memory
+    /// busy.
     pub(super) ahead: Option<&'static NonTemporal>,
 }
 
 impl<R: Runs> Cast<'_, R> {
     /// # Safety
     ///
-    /// The elements that the axes lead to from `src` may be read. Unless the results are dropped, those from `dst` may be written; of
-    /// these, no two share bytes, and they share none with the source unless each begins where its own element does (`Replace`). The
-    /// caller holds the guard.
+    /// The elements that the axes lead to from `src` may be read. Unless the results are dropped, the elements that they lead to from `dst` may be
+    /// written; no two of these share bytes, and they share none with the source unless each begins at the first byte of its own source element
+    /// (`Replace`). The caller holds the guard.
     unsafe fn all(&mut self, src: *const u8, dst: *mut u8, first: isize, axes: &[Axis]) {
         let [inner, outer @ ..] = axes else { return };
         let packed = self.kernel.source().is_packed() || self.kernel.target().is_packed();
         let dense = inner.src == self.s as isize && inner.dst == self.d as isize;
         let written = self.results == Results::Written;
         let long = if R::SLOW { 4 * RUN } else { RUN };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             if packed {
                 self.packed(src, dst, first, *inner, outer);
@@ -254,7 +254,7 @@ impl<R: Runs> Cast<'_, R> {
         unsafe { self.runs.run(self.kernel, src, dst, n, places) }
     }
 
-    // Each loop has a frame of its own, so that the stack holds the blocks of one of them only.
+    // Each loop has its own stack frame, so that the stack holds only the blocks of one of them.
 
     /// Casts with packed elements on either side along the innermost axis: row by row, in blocks of whole bytes.
     ///
@@ -281,7 +281,7 @@ impl<R: Runs> Cast<'_, R> {
             for first in (0..inner.len).step_by(block) {
                 let n = block.min(inner.len - first);
                 let places = Places::row(start + row.index, inner).after(first);
-                // SAFETY: `n` elements of a row, which begin at a whole byte as blocks do; the stack has room for a block.
+                // SAFETY: `n` elements of a row, which begin at a whole byte because blocks do; the stack has room for a block.
                 unsafe {
                     let mut at = src.offset(row.src + place(from, inner.src, first));
                     let out = dst.wrapping_offset(row.dst + place(to, inner.dst, first));
@@ -351,7 +351,7 @@ impl<R: Runs> Cast<'_, R> {
                     return;
                 }
                 let places = Places { first, x, y, repeat, planes: Some(&writes) };
-                // SAFETY: the elements were gathered, the results have room, as each plane has in the destination.
+                // SAFETY: the elements were gathered, and the results have room, because each plane has room in the destination.
                 let ran = unsafe { self.run(from_stack, to_stack, planes * size, &places) };
                 for (i, at) in writes.by_ref().take(planes).enumerate() {
                     if ran && kept {
@@ -361,7 +361,7 @@ impl<R: Runs> Cast<'_, R> {
                 }
             }
         }
-        // The hardware prefetches adjacent lines itself, and better.
+        // For adjacent lines the hardware prefetcher does better.
         let near = x.src.unsigned_abs() <= CACHE_LINE && x.dst.unsigned_abs() < CACHE_LINE && repeat.len == 1;
         let ahead = self.ahead.filter(|_| !near);
         // For data outside the caches smaller blocks are better, with and without prefetching.
@@ -388,7 +388,7 @@ impl<R: Runs> Cast<'_, R> {
                     };
                     let n = width * height;
                     let places = Places::plane(first + start.index, [x, y], width, repeat);
-                    // SAFETY: `n` elements of the source and as many of the destination; the stack has room for both.
+                    // SAFETY: `n` elements of the source and of the destination; the stack has room for both.
                     unsafe {
                         let mut at = src.offset(start.src);
                         let out = dst.wrapping_offset(start.dst);

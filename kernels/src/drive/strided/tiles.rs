@@ -1,4 +1,4 @@
-//! Transpositions in tiles, squares of the innermost axis of the destination and the innermost axis of the source.
+//! Transpositions in tiles: squares of the innermost axis of the destination and the innermost axis of the source.
 //!
 //! A tile is several cache lines along both axes. It is cast row by row in the order of the source and transposed on the stack
 //! (`tile`), or transposed first if the source elements are narrower than the results, and written in whole lines, with non-temporal
@@ -18,13 +18,13 @@ use crate::{
     },
 };
 
-/// Bytes of a tile and of its results, a part of the first-level cache and of small stacks.
+/// Bytes of a tile and of its results together, a part of the first-level cache and of small stacks.
 const TILE: usize = (48 << 10) + CACHE_LINE;
 /// The number of rows, or of elements in a row, below which a tile is not cast row by row.
 const FEW: usize = 16;
 
 impl<R: Runs> Cast<'_, R> {
-    /// The axis with the smallest stride in the source, if it differs from that of the destination and tiles are worthwhile for both.
+    /// The axis with the smallest stride in the source, if it is not the innermost axis of the destination and tiles are worthwhile for both.
     pub(super) fn turned(&self, axes: &[Axis]) -> Option<usize> {
         let step = |axis: &Axis| axis.src.unsigned_abs();
         let (other, axis) =
@@ -34,7 +34,7 @@ impl<R: Runs> Cast<'_, R> {
             .then_some(other)
     }
 
-    /// Casts in tiles of the innermost axis of the destination (x) and that of the source (y).
+    /// Casts in tiles of the innermost axis of the destination (x) and the innermost axis of the source (y).
     ///
     /// # Safety
     ///
@@ -61,10 +61,10 @@ impl<R: Runs> Cast<'_, R> {
         let y = outer[other - 1];
         let streams = self.ahead.filter(|_| self.kernel.streams(usize::MAX));
         let (wide, high) = self.tile_of(x.len, y.len, streams.is_some());
-        // The hardware prefetches a few long rows itself, and better.
+        // For a few long rows the hardware prefetcher does better.
         let ahead = self.ahead.filter(|_| wide >= FEW && high >= FEW);
         for start in Odometer::new(&rest[..count]) {
-            // Non-temporal stores write whole lines: tiles begin at lines of the destination, if all its rows do.
+            // Non-temporal stores write whole lines: tiles begin at lines of the destination, if all rows of the tile do.
             let over = dst.addr().wrapping_add_signed(start.dst) % CACHE_LINE;
             let rows_alike = x.dst == self.d as isize && y.dst.unsigned_abs().is_multiple_of(CACHE_LINE);
             let past = streams.filter(|_| rows_alike && over.is_multiple_of(self.d));
@@ -88,7 +88,7 @@ impl<R: Runs> Cast<'_, R> {
                     }
                     let whole =
                         (len[0] * self.d).is_multiple_of(CACHE_LINE) && dst.addr().is_multiple_of(CACHE_LINE);
-                    // SAFETY: the elements of a tile of both sides. Rows of it are whole lines if they are stored non-temporally.
+                    // SAFETY: the elements of a tile on both sides. Its rows are whole lines if they are stored non-temporally.
                     unsafe {
                         self.tile(src, dst, first + start.index, x, y, len, past.filter(|_| whole));
                     }
@@ -101,27 +101,27 @@ impl<R: Runs> Cast<'_, R> {
         }
     }
 
-    /// The elements of a tile along the axes of the destination and of the source: several cache lines each, and more along one axis if
-    /// the other is short.
+    /// The size of a tile along the axes of the destination and of the source: several cache lines each, and more along one axis if the other is
+    /// short.
     fn tile_of(&self, x: usize, y: usize, streams: bool) -> (usize, usize) {
         let size = self.d + if streams { self.s.max(self.d) } else { self.s };
         let most = ((TILE - CACHE_LINE) / size).min(PIECE);
         let (wide, high) = (x.min((256 / self.d).clamp(32, 128)), y.min(128));
-        // Short pieces of a few long rows keep loads and stores in turn.
+        // Short pieces of a few long rows make loads and stores alternate.
         let long = |few: usize| most / 8 / few;
         if high < FEW {
             (x.min(long(high)), high)
         } else if wide < FEW {
             (wide, y.min(long(wide)))
         } else {
-            // Kernels are slower for what remains after whole registers.
+            // Kernels are slower for the elements after whole registers.
             let power = |most: usize| 1 << most.ilog2();
             let wide = wide.min(power(most / FEW));
             (wide, high.min(power(most / wide)))
         }
     }
 
-    /// Casts a tile of `len` elements along both axes, the first of which has the index `first`.
+    /// Casts a tile of `len` elements along both axes; its first element has the index `first`.
     ///
     /// # Safety
     ///
@@ -141,11 +141,11 @@ impl<R: Runs> Cast<'_, R> {
         let mut room = Stack::<TILE>::new();
         let elements = room.start();
         let size = wide * high * if past.is_some() { s.max(d) } else { s };
-        // SAFETY: the stack has room for the elements of a tile and their results, or for twice the wider ones if they are stored
-        // non-temporally (`tile_of`).
+        // SAFETY: the stack has room for the elements of a tile and their results or, if results are stored non-temporally, for twice the wider of
+        // the two (`tile_of`).
         let results = unsafe { elements.add(size.next_multiple_of(CACHE_LINE)) };
         let dense = y.src == s as isize;
-        // Rows as the source has them: `wide` of `high` elements.
+        // The rows of the source: `wide` rows of `high` elements.
         let row = |size: usize| (high * size) as isize;
         // SAFETY: elements of the tile; the stack has room for all of them on either side.
         unsafe {
@@ -203,7 +203,7 @@ impl<R: Runs> Cast<'_, R> {
 
     /// # Safety
     ///
-    /// As [`Turn`](crate::vector::moves::tile::Turn), of elements of `size` bytes.
+    /// As [`Turn`](crate::vector::moves::tile::Turn), for elements of `size` bytes.
     unsafe fn turn(
         &self,
         size: usize,
@@ -214,7 +214,7 @@ impl<R: Runs> Cast<'_, R> {
         [rows, cols]: [usize; 2],
     ) {
         let turn = self.kernel.token().transpose()[size.trailing_zeros() as usize];
-        // SAFETY: the caller's; the kernel proves its tier.
+        // SAFETY: the caller's promise; the kernel proves its tier.
         unsafe { turn(src, from, dst, to, rows, cols) }
     }
 }

@@ -1,4 +1,4 @@
-//! Views: a layout on memory.
+//! Views: layouts of elements in memory.
 
 use super::{error::ViewError, layout::Layout};
 use crate::{
@@ -52,7 +52,7 @@ impl<'a> View<'a> {
         const { assert_size::<T>() };
         let layout = Layout::contiguous(T::DTYPE, shape)?;
         layout.check_bounds(size_of_val(elements))?;
-        // SAFETY: the elements are those of the slice; they have no padding (`Element`).
+        // SAFETY: the elements are inside the slice; they have no padding (`Element`).
         Ok(unsafe { Self::from_raw(elements.as_ptr().cast(), layout) })
     }
 
@@ -104,7 +104,7 @@ impl<'a> View<'a> {
         ))
     }
 
-    /// The bytes of all elements, if they are in C order and without gaps and have whole bytes.
+    /// The bytes of all elements, if the elements are contiguous in C order and take whole bytes.
     #[doc(hidden)]
     pub fn bytes_in_order(&self) -> Option<&'a [u8]> {
         let (layout, encoding) = (&self.layout, self.encoding());
@@ -117,7 +117,7 @@ impl<'a> View<'a> {
         if !encoding.bits_per_element().is_multiple_of(8) || axes.any(|(n, (a, b))| *n > 1 && a != b) {
             return None;
         }
-        // SAFETY: the elements are initialised memory that is borrowed as long as the view, and they follow each other.
+        // SAFETY: the elements are initialised memory that is borrowed as long as the view, and they are contiguous.
         Some(unsafe { slice::from_raw_parts(self.first, len) })
     }
 
@@ -148,7 +148,7 @@ impl<'a> ViewMut<'a> {
         const { assert_size::<T>() };
         let layout = Layout::contiguous(T::DTYPE, shape)?;
         layout.check_bounds(size_of_val(elements))?;
-        // SAFETY: the elements are those of the slice; what a cast to `T::DTYPE` writes is valid for `T` (`Element`).
+        // SAFETY: the elements are inside the slice; what a cast to `T::DTYPE` writes is valid for `T` (`Element`).
         unsafe { Self::from_raw(elements.as_mut_ptr().cast(), layout) }
     }
 
@@ -192,7 +192,7 @@ impl<'a> ViewMut<'a> {
     pub fn split(self, axis: usize, at: usize) -> Result<(ViewMut<'a>, ViewMut<'a>), ViewError> {
         let (low, high, way) = self.layout.split(axis, at)?;
         let (first, memory) = (self.first, PhantomData);
-        // No two elements share bytes, so the parts do not.
+        // No two elements share bytes, so no two parts do.
         Ok((
             ViewMut { first, layout: low, memory },
             ViewMut { first: first.wrapping_offset(way), layout: high, memory },

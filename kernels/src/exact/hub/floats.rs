@@ -6,7 +6,7 @@ use crate::{
     exact::{FLOAT32, float_spec, round::Correction},
 };
 
-/// A float as an integer in range, as `as` does it; written out for up to 32 bits so that it becomes vector code.
+/// Casts a float to an integer in range, as `as` does; written out for up to 32 bits so that the compiler vectorises it.
 macro_rules! saturate {
     ($float:ident, $code:expr, $bits:expr, $signed:expr) => {{
         let (x, bits, signed) = ($float::from_bits($code), $bits, $signed);
@@ -18,7 +18,7 @@ macro_rules! saturate {
             // The largest float that is in range; `max` is rounded up if the float has fewer bits.
             let high = max as $float;
             let high = if high as u64 > max { high.next_down() } else { high };
-            // NaN goes to the low end first.
+            // NaN becomes the low end first.
             let clamped = if x > low { x } else { low };
             let clamped = if clamped < high { clamped } else { high };
             // SAFETY: `low <= clamped <= high`, neither is NaN, and both ends are in range of the type: for at most 31 bits
@@ -76,7 +76,7 @@ impl Hub for F32 {
             return saturate!(f32, self.0, bits, signed);
         }
         let field = (self.0 >> 23 & 0xFF) as i32;
-        // A subnormal is a fraction, whatever its significand; infinity and NaN have no low bits.
+        // A subnormal is a fraction, so its significand does not matter; infinity and NaN have no low bits.
         let significand = if field == 0xFF { 0 } else { self.0 & 0x7F_FFFF | 0x80_0000 };
         let negative = self.0 >> 31 != 0;
         if bits <= 32 {

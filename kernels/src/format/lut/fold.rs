@@ -1,8 +1,8 @@
 //! Tables of casts from 8 or 6 bits to a byte with at most 128 entries instead of 256.
 //!
-//! A code is folded to an index ([`Fold`]), and what the fold took away is put back into the entry ([`Rule`]). One code may be
-//! an exception, the patch. [`fold`] proposes ways for a pair of dtypes; [`Folded::of`] takes one only if it gives the result of
-//! every code.
+//! A code is folded to an index ([`Fold`]), and a rule restores in the entry what folding removed ([`Rule`]). One code may be an exception, the
+//! patch. [`fold`] proposes combinations for a pair of dtypes; [`Folded::of`] accepts a combination only if it gives the right result for every
+//! code.
 
 use super::Words;
 use crate::{
@@ -11,51 +11,51 @@ use crate::{
 };
 use core::marker::PhantomData;
 
-/// How the codes of an 8-bit source are brought to at most half as many.
+/// How the codes of an 8-bit source are reduced to at most half as many indices.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Fold {
-    /// The sign is taken away.
+    /// The sign is removed.
     Sign,
-    /// The same of 6 bits.
+    /// The sign is removed from 6 bits.
     Six,
-    /// The absolute value of an integer, -128 as -127.
+    /// The absolute value of an integer; -128 counts as -127.
     Absolute,
-    /// An unsigned integer from 128 on is halved, to odd: then it is rounded as before.
+    /// Unsigned integers from 128 on are halved and rounded to odd: then they round as before.
     Halved,
-    /// As many codes as matter, from `Folded::base` on.
+    /// Only the codes that matter, from `Folded::base` on.
     Window,
 }
 
 impl Fold {
-    /// The sign or the top bit.
+    /// The bit of the sign, or the top bit.
     const fn sign(self) -> u8 {
         if matches!(self, Fold::Six) { 0x20 } else { 0x80 }
     }
 }
 
-/// What becomes of an entry, by the top bit of the code.
+/// How the top bit of the code changes an entry.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Rule {
-    /// The entry.
+    /// The entry is the result.
     Same,
-    /// With the top bit the `mask` is flipped.
+    /// If the top bit is set, the `mask` is flipped.
     Flip,
-    /// The same if the entry is not zero.
+    /// The same unless the entry is zero.
     FlipNonzero,
-    /// With the top bit the `mask` is added.
+    /// If the top bit is set, the `mask` is added.
     Add,
-    /// The same, but it becomes at most `max`.
+    /// The same, but the sum is at most `max`.
     AddLimited,
-    /// The entry or its negative, of that the `mask`.
+    /// The entry, or its negative if the top bit is set, under the `mask`.
     Negate,
-    /// The entry or its negative.
+    /// The entry, or its negative if the top bit is set.
     NegateByte,
-    /// The entry is that of the negative number. If the code is not negative, the entry is negated and at most `max`. Of that
-    /// the `mask`.
+    /// The entry belongs to the negative number. If the code is not negative, the entry is negated and clamped to `max`. The result is under the
+    /// `mask`.
     Clamp,
-    /// With the top bit it is the `mask`.
+    /// If the top bit is set, the result is the `mask`.
     Replace,
-    /// With the top bit it is 0, but if the entry is all ones it is that.
+    /// If the top bit is set, the result is 0, unless the entry is all ones, which stays.
     ReplaceNumber,
 }
 
@@ -94,16 +94,16 @@ pub(crate) mod rules {
     }
 }
 
-/// A cast from 8 bits to a byte by a table of half as many entries or fewer.
+/// A cast from 8 or 6 bits to a byte by a table of at most half as many entries.
 #[repr(C, align(16))]
 #[derive(Clone, Copy)]
 pub(crate) struct Folded {
-    /// As with [`Codes::Differences`](super::Codes::Differences).
+    /// The entries, as with [`Codes::Differences`](super::Codes::Differences).
     pub(crate) differences: [u8; 128],
     pub(crate) base: u8,
     pub(crate) mask: u8,
     pub(crate) max: u8,
-    /// A code whose result is flipped by `patch`; that is zero if there is none.
+    /// A code whose result is flipped by `patch`; `patch` is zero if there is none.
     pub(crate) patched: u8,
     pub(crate) patch: u8,
     pub(crate) fold: Fold,
@@ -111,7 +111,7 @@ pub(crate) struct Folded {
 }
 
 impl Folded {
-    /// To be filled.
+    /// A table to be filled.
     pub(crate) const EMPTY: Self = Folded {
         differences: [0; 128],
         base: 0,
@@ -123,10 +123,10 @@ impl Folded {
         rule: Rule::Same,
     };
 
-    /// Entries of a window.
+    /// The number of entries of a window.
     pub(crate) const WINDOW: u8 = 64;
 
-    /// The entry that a code has.
+    /// The index of a code's entry.
     const fn index(&self, code: u8) -> u8 {
         match self.fold {
             Fold::Sign => code & 0x7F,
@@ -142,7 +142,7 @@ impl Folded {
         }
     }
 
-    /// What a kernel makes of a code.
+    /// The result of a kernel for a code and its entry.
     const fn read(&self, code: u8, entry: u8) -> u8 {
         let top = code & self.fold.sign() != 0;
         let x = match self.rule {
@@ -168,7 +168,7 @@ impl Folded {
         if code == self.patched { x ^ self.patch } else { x }
     }
 
-    /// The table of words, if this way to make it says everything of all codes.
+    /// The table of words, if this fold and this rule give the result of every code.
     const fn of(mut self, words: &[u16; 256]) -> Option<Folded> {
         let mut entries = [0; 128];
         let mut i = 0;
@@ -176,7 +176,7 @@ impl Folded {
             entries[i] = match (self.fold, self.rule) {
                 (Fold::Window, _) if i >= Self::WINDOW as usize => 0,
                 (Fold::Window, _) => words[self.base as usize + i] as u8,
-                // With the bits that the target does not have.
+                // The entry includes the bits that the target lacks.
                 (_, Rule::Clamp) => {
                     let unused = self.mask.leading_zeros();
                     (((words[self.fold.sign() as usize | i] as u8) << unused) as i8 >> unused) as u8
@@ -222,7 +222,7 @@ pub(crate) const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<F
             };
         }
         Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => {
-            // What is not a number is beyond the window.
+            // Codes that are not numbers are outside the window.
             let base = 127 - Folded::WINDOW / 2;
             return Folded { fold: Fold::Window, base, patched: 0xFF, ..folded }.of(words);
         }
@@ -233,7 +233,7 @@ pub(crate) const fn fold(from: DType, to: DType, words: &[u16; 256]) -> Option<F
     let folded = Folded { fold, ..folded };
     let rules = match to.spec() {
         Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => [
-            // Of a negative number.
+            // The entries of negative numbers.
             Folded {
                 rule: Rule::Replace,
                 mask: words[(fold.sign() | fold.sign() >> 1) as usize] as u8,
@@ -274,7 +274,7 @@ mod tests {
         *,
     };
 
-    /// The tables prove themselves; this says that the pairs have one.
+    /// The tables prove themselves; this test checks that the pairs have one.
     #[test]
     fn casts_of_8_and_6_bits_have_a_short_table() {
         fn is_short<S: Format, D: Format>() -> bool {

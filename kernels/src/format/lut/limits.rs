@@ -3,8 +3,8 @@
 use super::{BYTES, Set, byte_place};
 use crate::dtype::{COUNT, DType, Flavor, Spec};
 
-/// A cast between integers of at most 8 bits, or to bool, without a table: of the bits that the source uses the nearest
-/// value from `min` to `max`, and of that the bits that the target has.
+/// A cast between integers of at most 8 bits, or to bool, without a table: takes the bits that the source uses, clamps them to `min` and `max`,
+/// and keeps the bits that the target has.
 #[derive(Clone, Copy)]
 pub(crate) struct Limits {
     /// Whether bytes are compared as int8, not as uint8.
@@ -15,7 +15,7 @@ pub(crate) struct Limits {
     pub(crate) bits: u8,
 }
 
-/// The limits of a pair, as what a kernel reads.
+/// The limits of a pair, as a kernel reads them.
 pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<&'static Limits> {
     /// `[saturate][from][to]`
     static LIMITS: [[[Option<Limits>; BYTES]; BYTES]; 2] = {
@@ -41,7 +41,7 @@ pub(crate) const fn limits_of(from: DType, to: DType, saturate: bool) -> Option<
 pub(crate) const fn limits(from: DType, to: DType, saturate: bool) -> Option<Limits> {
     let limits = Limits { signed: false, used: 0xFF, min: 0, max: 1, bits: 1 };
     let (bits, to_signed) = match to.spec() {
-        // Every bit but the sign of a zero counts; exponents alone are never zero.
+        // Every bit except the sign of a zero counts; exponents alone are never zero.
         Spec::Bool => {
             return Some(match from.spec() {
                 Spec::Float(f) if matches!(f.flavor, Flavor::Exponent) => Limits { min: 1, ..limits },

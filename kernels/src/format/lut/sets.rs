@@ -1,21 +1,21 @@
-//! The dtypes of a byte per element: the sets that kernels tell apart, and the place of a dtype in them.
+//! The dtypes of a byte per element: the sets that kernels distinguish, and the place of each dtype in them.
 
 use crate::dtype::{COUNT, DType, Flavor, Spec};
 
-/// What kernels look up for a dtype of a byte.
+/// The sets of dtypes of a byte per element.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Set {
     /// bool.
     Truth,
-    /// At most 4 bits.
+    /// Dtypes of at most 4 bits.
     Four,
-    /// 6 bits.
+    /// Dtypes of 6 bits.
     Six,
     /// Integers of 8 bits.
     Integers,
     /// 8-bit floats: a sign and a magnitude.
     Signed,
-    /// The same with something else in the place of negative zero.
+    /// 8-bit floats with something else in the place of negative zero.
     Fnuz,
     /// Exponents.
     Exponents,
@@ -24,11 +24,11 @@ pub(crate) enum Set {
 impl Set {
     pub(crate) const ALL: &[Set] =
         &[Set::Truth, Set::Four, Set::Six, Set::Integers, Set::Signed, Set::Fnuz, Set::Exponents];
-    /// At most 6 bits.
+    /// Dtypes of at most 6 bits.
     #[allow(dead_code, reason = "for tiers with `Bytes`")]
     pub(crate) const SHORT: &[Set] = &[Set::Four, Set::Six];
 
-    /// The set that a dtype is in, if it is of a byte and this build has it.
+    /// The set of a dtype, if it takes a byte and this build has it.
     pub(crate) const fn of(dtype: DType) -> Option<Set> {
         Some(match dtype.spec() {
             _ if dtype.size() != 1 || !dtype.is_built() => return None,
@@ -43,7 +43,7 @@ impl Set {
     }
 }
 
-/// Whether a dtype is in one of some sets.
+/// Whether a dtype is in one of the given sets.
 pub(crate) const fn is_in(dtype: DType, sets: &[Set]) -> bool {
     let Some(set) = Set::of(dtype) else { return false };
     let mut i = 0;
@@ -56,7 +56,7 @@ pub(crate) const fn is_in(dtype: DType, sets: &[Set]) -> bool {
     false
 }
 
-/// How many of the first `end` dtypes are in some sets.
+/// The number of dtypes among the first `end` that are in the given sets.
 pub(crate) const fn count(sets: &[Set], end: usize) -> usize {
     let (mut i, mut count) = (0, 0);
     while i < end {
@@ -66,7 +66,7 @@ pub(crate) const fn count(sets: &[Set], end: usize) -> usize {
     count
 }
 
-/// The place of every dtype among those of some sets.
+/// The place of every dtype among the dtypes of the given sets.
 pub(crate) const fn places(sets: &[Set]) -> [u8; COUNT] {
     let mut places = [0; COUNT];
     let mut i = 0;
@@ -77,10 +77,10 @@ pub(crate) const fn places(sets: &[Set]) -> [u8; COUNT] {
     places
 }
 
-/// How many dtypes take a byte per element.
+/// The number of dtypes that take a byte per element.
 pub(crate) const BYTES: usize = count(Set::ALL, COUNT);
 
-/// The place of a dtype among those.
+/// The place of a dtype among the dtypes of a byte per element.
 pub(crate) const fn byte_place(dtype: DType) -> usize {
     const PLACES: [u8; COUNT] = places(Set::ALL);
     PLACES[dtype as usize] as usize

@@ -1,4 +1,4 @@
-//! What 16 bits hold of the result of every code: the words that tables are made of.
+//! The 16 bits that represent the result of every code: the words from which tables are made.
 
 use crate::{
     dtype::{DType, Flavor, Spec},
@@ -22,25 +22,24 @@ impl<S: Format> Values<S> {
     };
 }
 
-/// What 16 bits hold of the cast of every code.
+/// The 16 bits of the result of every code.
 pub(crate) trait Words {
-    /// The source.
+    /// The dtype of the source.
     const FROM: DType;
-    /// What the words are codes of, or the upper halves.
+    /// The dtype whose codes the words are, or are the upper 16 bits of.
     const OF: DType;
     const ALL: &'static [u16; 256];
 }
 
-/// Words of a cast to an integer of up to 16 bits or to a float: the result, or of a wider float its upper 16 bits, the others
-/// being zero.
+/// Words of a cast to an integer of up to 16 bits or to a float: the result or, for a wider float, its upper 16 bits; the others are zero.
 pub(crate) struct Saturating<S, D>(PhantomData<(S, D)>);
 
 /// The same without saturation.
 pub(crate) struct Wrapping<S, D>(PhantomData<(S, D)>);
 
-/// Words of a cast to signed integers of `BITS` bits, more than 16, and to unsigned ones if those that are negative are made 0
-/// afterwards: the upper halves of float32 that become the results when they are truncated. They are the values
-/// themselves, but zero for NaN and for what wraps to zero. What is out of range is so for the conversion, too.
+/// Words of a cast to signed integers of `BITS` bits, more than 16, and to unsigned ones if negative values become 0 afterwards. A word is the
+/// upper half of the float32 whose truncation is the result: the value itself, but zero for NaN and for values that wrap to zero. A value out of
+/// range stays out of range for the conversion.
 pub(crate) struct Truncating<S, const BITS: u32, const SATURATE: bool>(PhantomData<S>);
 
 impl<S: Format, D: Format> Words for Saturating<S, D> {
@@ -62,8 +61,7 @@ impl<S: Format, const BITS: u32, const SATURATE: bool> Words for Truncating<S, B
     const ALL: &'static [u16; 256] = &floats_for(BITS, SATURATE, Values::<S>::ALL, Saturating::<S, f32>::ALL);
 }
 
-/// The words of a pair under any rules: those of [`Saturating`], and to integers of more than 16 bits those of [`Truncating`],
-/// rounded to integers.
+/// The words of a pair under any rules: [`Saturating`] ones or, for integers of more than 16 bits, [`Truncating`] ones, rounded to integers.
 pub(crate) fn words(from: DType, to: DType, rules: &Rules) -> [u16; 256] {
     let mut words = [0; 256];
     for (code, word) in words.iter_mut().enumerate() {
@@ -76,7 +74,7 @@ pub(crate) fn words(from: DType, to: DType, rules: &Rules) -> [u16; 256] {
     words
 }
 
-/// The upper half of the float32 that becomes the integer when it is truncated.
+/// The upper half of the float32 whose truncation is the integer.
 fn truncating(bits: u32, value: Exact, rules: &Rules) -> u16 {
     const ONE: u16 = 0x3F80;
     let value = match value {
@@ -91,7 +89,7 @@ fn truncating(bits: u32, value: Exact, rules: &Rules) -> u16 {
     if word & 0x7FFF >= ONE && to_int(bits, true, value, rules) == 0 { word & 0x8000 } else { word }
 }
 
-/// `saturated` are the results of the other rule, if they are known. (Compile time is spent here.)
+/// `saturated` are the results under the other overflow rule, if known: compile time is spent here.
 const fn results(
     from: DType,
     to: DType,
@@ -100,7 +98,7 @@ const fn results(
     saturated: Option<&[u16; 256]>,
 ) -> [u16; 256] {
     let (spec, rules) = (to.spec(), Rules::common(to, saturate));
-    // Bits that a source does not use do not matter.
+    // The unused bits of a code do not change the result.
     let codes = if matches!(from, DType::Bool) { 2 } else { 1 << from.bits() };
     let mut words = [0; 256];
     let mut code = 0;
@@ -131,7 +129,7 @@ const fn result(to: Spec, value: Exact, rules: &Rules) -> u16 {
     }
 }
 
-/// Whether saturation may have made this result.
+/// Whether saturation may have produced this result.
 const fn is_an_end(to: Spec, word: u16) -> bool {
     match to {
         Spec::Int { bits, signed } => {

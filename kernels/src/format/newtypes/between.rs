@@ -1,4 +1,4 @@
-//! Conversions between the small integers: of every value, and of those in range.
+//! Conversions between the small integers: total ones, and ones that reject values out of range.
 
 use super::{I2, I4, IntRangeError, U2, U4};
 
@@ -7,7 +7,7 @@ macro_rules! between {
         $(impl From<$from> for $wider {
             /// The same value.
             fn from(x: $from) -> $wider {
-                // The codes of a wider integer are those of the narrower with its sign, or zeros, in front.
+                // The code of the wider integer has the sign of the narrower one, or zeros, in the added bits.
                 $wider::from_bits(x.get() as u8)
             }
         })*

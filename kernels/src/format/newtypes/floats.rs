@@ -1,8 +1,7 @@
 //! The floats: constants, conversions, order.
 //!
-//! *Law.* The methods ask the definition of the format, never a table of it, and touch no floating-point register. A method returns what
-//! the method of the same name of `f32` returns for the same value, where `f32` has one; what is `MIN_POSITIVE` or normal is a
-//! matter of the format.
+//! *Law.* The methods compute from the definition of the format, never from a table of it, and use no floating-point register. A method returns
+//! what the method of the same name of `f32` returns for the same value, if `f32` has one. `MIN_POSITIVE` and normal numbers are the format's own.
 
 use super::parse::nearest;
 use crate::exact::{Class, Rules, to_float};
@@ -12,8 +11,8 @@ use crate::{
 };
 use core::{cmp::Ordering, num::FpCategory};
 
-/// The code of a value under these rules, which do not saturate; `None` for a value out of the finite range after rounding, and for an
-/// infinity or a NaN that the format does not have.
+/// The code of a value under these rules, which do not saturate; `None` for a value out of the finite range after rounding, and for an infinity or
+/// a NaN that the format lacks.
 #[cfg(any(feature = "num-traits", feature = "serde"))]
 pub(super) const fn checked(to: DType, x: Exact, rules: &Rules) -> Option<u8> {
     use crate::{dtype::Flavor, exact::rounded};
@@ -22,14 +21,14 @@ pub(super) const fn checked(to: DType, x: Exact, rules: &Rules) -> Option<u8> {
     let has = match x.class {
         Class::Nan => f.nan().is_some(),
         Class::Infinite => f.infinity().is_some(),
-        // What this format cannot hold, zeros and negative numbers among it, is a NaN.
+        // Values that this format cannot hold, including zeros and negative numbers, have become NaN.
         Class::Finite if matches!(f.flavor, Flavor::Exponent) => code <= f.max_finite(),
         Class::Finite => x.significand == 0 || rounded(f, x, rules.rounding) <= f.max_finite(),
     };
     if has { Some(code as u8) } else { None }
 }
 
-/// `2^exponent`, which the format has.
+/// `2^exponent`, which the format must contain.
 pub(super) const fn power(to: DType, exponent: i32) -> u8 {
     let code = nearest(to, Exact::finite(1, exponent));
     let x = Exact::from_float(float_spec(to), code as u64);
@@ -40,7 +39,7 @@ pub(super) const fn power(to: DType, exponent: i32) -> u8 {
     code
 }
 
-/// A special code, which the format has.
+/// A special code, which the format must have.
 pub(super) const fn special(code: Option<u64>) -> u8 {
     match code {
         Some(code) => code as u8,
@@ -52,7 +51,7 @@ pub(super) const fn is_nan(f: FloatSpec, code: u8) -> bool {
     matches!(Exact::from_float(f, code as u64).class, Class::Nan)
 }
 
-/// By the exponent field: in a format of nothing else every number is normal.
+/// Classifies by the exponent field; in a format that has only an exponent, every number is normal.
 pub(super) const fn classify(f: FloatSpec, code: u8) -> FpCategory {
     match Exact::from_float(f, code as u64) {
         Exact { class: Class::Nan, .. } => FpCategory::Nan,
@@ -63,19 +62,19 @@ pub(super) const fn classify(f: FloatSpec, code: u8) -> FpCategory {
     }
 }
 
-/// The code with the other sign; the zero and the NaN of a format with only one of them stay.
+/// The code with the opposite sign; the zero and the NaN of a format with only one of each are unchanged.
 pub(super) const fn negated(f: FloatSpec, code: u8) -> u8 {
     let only = matches!(f.nan(), Some(nan) if nan == f.sign_mask());
     if only && code as u64 & f.magnitude_mask() == 0 { code } else { code ^ f.sign_mask() as u8 }
 }
 
-/// Grows with the value; the same for both zeros. For NaN it means nothing.
+/// A key that grows with the value and is the same for both zeros; meaningless for NaN.
 pub(super) const fn value_key(f: FloatSpec, code: u8) -> i16 {
     let magnitude = (code as u64 & f.magnitude_mask()) as i16;
     if code as u64 & f.sign_mask() != 0 { -magnitude } else { magnitude }
 }
 
-/// Grows in the total order of IEEE 754.
+/// A key that grows in the total order of IEEE 754.
 pub(super) const fn total_key(f: FloatSpec, code: u8) -> i16 {
     let key = value_key(f, code);
     if code as u64 & f.sign_mask() == 0 {
@@ -91,7 +90,7 @@ pub(super) fn compare(f: FloatSpec, a: u8, b: u8) -> Option<Ordering> {
     (!is_nan(f, a) && !is_nan(f, b)).then(|| value_key(f, a).cmp(&value_key(f, b)))
 }
 
-/// The code of a value in a wider float that has all of them.
+/// The code of a value in a wider float that contains all values of the format.
 pub(super) const fn widen(from: DType, to: DType, code: u8) -> u64 {
     to_float(float_spec(to), Exact::from_float(float_spec(from), code as u64), &Rules::common(to, true))
 }
@@ -160,7 +159,7 @@ macro_rules! methods {
                 matches!(self.classify(), FpCategory::Normal)
             }
 
-            /// The category of the value; normal is what has the full precision of this format.
+            /// The category of the value; normal values have the full precision of this format.
             pub const fn classify(self) -> FpCategory {
                 floats::classify(Self::FLOAT, self.to_bits())
             }
@@ -201,8 +200,8 @@ macro_rules! methods {
         }
         /// Reads a decimal as `lanecast::text` does with the default options: its exact value is rounded once, however many digits it has.
         ///
-        /// As in a cast with these options, overflow and `inf` give the largest value, and `float8_e8m0fnu` is rounded up: digits that lie a
-        /// little above a power of two, as those that `Display` writes may, give the next one.
+        /// As in a cast with these options, overflow and `inf` give the largest value, and `float8_e8m0fnu` is rounded up: a decimal slightly
+        /// above a power of two, which `Display` may write, gives the next power.
         impl core::str::FromStr for $format {
             type Err = ParseElementError;
 
@@ -286,14 +285,14 @@ macro_rules! methods {
             pub const ZERO: Self = Self(0);
             /// -1.
             pub const NEG_ONE: Self = Self(floats::negated(Self::FLOAT, Self::ONE.0));
-            /// The smallest finite value, which is that of the largest magnitude below zero.
+            /// The smallest finite value: the negative value of the largest magnitude.
             pub const MIN: Self = Self(floats::negated(Self::FLOAT, Self::MAX.0));
             /// The smallest positive value.
             pub const MIN_POSITIVE_SUBNORMAL: Self = Self(1);
         }
         impl core::ops::Neg for $format {
             type Output = Self;
-            /// The value with the other sign. In the FNUZ formats zero and NaN have only one sign, and stay what they are.
+            /// The value with the opposite sign. In the FNUZ formats zero and NaN have only one sign, and are unchanged.
             fn neg(self) -> Self {
                 Self(floats::negated(Self::FLOAT, self.0))
             }

@@ -15,7 +15,7 @@ pub struct IntRangeError {
 
 impl IntRangeError {
     pub(super) fn new(value: impl TryInto<i128> + TryInto<u128> + Copy, to: DType, min: i8, max: u8) -> Self {
-        // One of the two holds it.
+        // One of the two types holds the value.
         let signed: Option<i128> = value.try_into().ok();
         let magnitude = match signed {
             Some(value) => value.unsigned_abs(),
@@ -24,7 +24,7 @@ impl IntRangeError {
         IntRangeError { negative: signed.is_some_and(i128::is_negative), magnitude, to, min, max }
     }
 
-    /// The dtype that does not have the value.
+    /// The dtype that does not contain the value.
     pub const fn dtype(&self) -> DType {
         self.to
     }
@@ -69,7 +69,7 @@ macro_rules! methods {
 
             /// The value.
             pub const fn get(self) -> $repr {
-                // The sign is shifted in, or zeros.
+                // The shifts copy the sign, or zeros, into the upper bits.
                 ((self.0 << (8 - Self::BITS)) as $repr) >> (8 - Self::BITS)
             }
         }
@@ -99,7 +99,7 @@ macro_rules! methods {
                 self.get().hash(state);
             }
         }
-        /// Reads a number as `lanecast::text` does with the default options: a fraction is dropped, and what is out of range is an error.
+        /// Reads a number as `lanecast::text` does with the default options: a fraction is dropped, and a number out of range is an error.
         impl core::str::FromStr for $format {
             type Err = ParseElementError;
 
@@ -113,7 +113,7 @@ macro_rules! methods {
             }
         }
         ints::methods! { @ format $format, get, Display }
-        // The code, as of Rust's signed integers.
+        // These print the code, as for Rust's signed integers.
         ints::methods! { @ format $format, to_bits, Binary LowerHex Octal UpperHex }
     };
     (@ format $format:ident, $value:ident, $($trait:ident)*) => {$(

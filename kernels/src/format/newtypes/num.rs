@@ -1,10 +1,10 @@
 //! The traits of `num-traits`.
 //!
-//! *Law.* `AsPrimitive` is the cast with the default options: total, and of any element to any other. `FromPrimitive` and `NumCast`
-//! answer `None` for what the type does not have: numbers out of its finite range, infinities and NaNs that the format lacks; what is in
-//! range is rounded once. A fraction is dropped where the target is an integer, as by all implementations of these traits.
+//! *Law.* `AsPrimitive` is the cast with the default options: it is total, and casts any element to any other. `FromPrimitive` and `NumCast`
+//! return `None` for numbers out of the finite range of the type, and for infinities and NaNs that it lacks; numbers in range are rounded once. If
+//! the target is an integer, a fraction is dropped, as in all implementations of these traits.
 //!
-//! `Zero`, `One`, `Num` and what is built on them ask for arithmetic, which these types do not have.
+//! `Zero`, `One`, `Num` and the traits built on them require arithmetic, which these types do not have.
 
 use super::*;
 use crate::dtype::DType;
@@ -20,11 +20,11 @@ use num_traits::{AsPrimitive, Bounded, FromPrimitive, NumCast, ToPrimitive};
 
 /// An integer of 128 bits.
 fn wide(negative: bool, magnitude: u128) -> Exact {
-    // Cut to 64 bits if it is longer, in a way that is rounded as the number itself.
+    // Cut to 64 bits if it is longer, such that it rounds as the number itself.
     Exact { negative, ..parse::odd(magnitude, 0, false) }
 }
 
-/// By the rules of a cast that does not saturate.
+/// Casts by rules that do not saturate.
 fn checked(to: DType, x: Exact) -> Option<u8> {
     floats::checked(to, x, &Rules::common(to, false))
 }
@@ -50,7 +50,7 @@ macro_rules! traits {
             }
         }
 
-        /// `None` for what is out of range.
+        /// `None` for numbers out of range.
         impl FromPrimitive for $format {
             fn from_i64(x: i64) -> Option<Self> {
                 x.try_into().ok()
@@ -60,7 +60,7 @@ macro_rules! traits {
             }
         }
 
-        /// `None` for what is out of range after its fraction was dropped.
+        /// `None` for numbers out of range after the fraction is dropped.
         impl NumCast for $format {
             fn from<T: ToPrimitive>(x: T) -> Option<Self> {
                 x.to_i64()?.try_into().ok()
@@ -91,7 +91,7 @@ macro_rules! traits {
             }
         }
 
-        /// The nearest value; `None` for what is out of the finite range, and for infinities and NaNs that the format lacks.
+        /// The nearest value; `None` for numbers out of the finite range, and for infinities and NaNs that the format lacks.
         impl FromPrimitive for $format {
             fn from_i64(x: i64) -> Option<Self> {
                 Self::from_i128(x.into())
@@ -114,7 +114,7 @@ macro_rules! traits {
             }
         }
 
-        /// By way of `f64`, and from there as `FromPrimitive`.
+        /// Goes through `f64`, and then as `FromPrimitive`.
         impl NumCast for $format {
             fn from<T: ToPrimitive>(x: T) -> Option<Self> {
                 <Self as FromPrimitive>::from_f64(x.to_f64()?)
@@ -144,7 +144,7 @@ macro_rules! traits {
             }
         }
     };
-    // `num-complex` has the complex ones.
+    // `num-complex` implements the trait for complex sources.
     (@ from $to:ty, $($from:ty)*) => {$(
         /// The cast with the default options.
         impl AsPrimitive<$to> for $from {

@@ -1,14 +1,14 @@
-//! Text to one element; the grammar and the results are those of `docs/semantics.md`, section 8.1.
+//! Parses one element from text; `docs/semantics.md`, section 8.1, defines the grammar and the results.
 //!
-//! *Law.* [`number`] makes a value of at most 64 bits of a text that lies on the same side as the exact decimal of every number that a
-//! small format can compare it with. These are its values and the middles between them: multiples of `2^-127` below `2^130`, so their
-//! decimals have at most [`PLACES`] places behind the point. One rounding of it is one rounding of the decimal.
+//! *Law.* [`number`] returns a value of at most 64 bits that compares with the values of every small format, and with the midpoints between them,
+//! as the exact decimal does. These values and midpoints are multiples of `2^-127` below `2^130`, so their decimals have at most [`PLACES`] places
+//! after the point. Therefore rounding the returned value once rounds the decimal once.
 //!
-//! *Method.* The decimal is divided exactly and cut to 64 bits, the last of which is set if anything was cut off. Up to 19 digits with a
-//! small exponent are divided in 128 bits, others in a number of fixed size; digits beyond its places only set the last bit.
+//! *Method.* The decimal is divided exactly and cut to 64 bits; the last bit is set if anything was cut off. Up to 19 digits with a small exponent
+//! are divided in 128 bits, others in a number of fixed size; digits after its last place only set the last bit.
 //!
-//! The module `text` of the crate `lanecast` does the same for columns of text and for all dtypes, at the speed that takes. This is for single
-//! values of a byte, and the tests compare the two.
+//! The module `text` of the crate `lanecast` does the same for columns of text and all dtypes, at high speed. This module is for single values of
+//! a byte, and tests compare the two.
 
 use crate::exact::{Rules, float_spec, to_float};
 use crate::{
@@ -18,12 +18,12 @@ use crate::{
 use alloc::string::String;
 use core::fmt;
 
-/// The code nearest to a value by the default rules.
+/// The code nearest to a value under the default rules.
 pub(super) const fn nearest(to: DType, x: Exact) -> u8 {
     to_float(float_spec(to), x, &Rules::common(to, true)) as u8
 }
 
-/// A text that is no element of a dtype.
+/// The error for a text that is no element of a dtype.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ParseElementError {
     /// The beginning of the text.
@@ -43,7 +43,7 @@ enum Reason {
 impl ParseElementError {
     #[cold]
     fn new(text: &str, reason: Reason, to: DType) -> Self {
-        // Characters of the text that the error repeats.
+        // The number of characters of the text that the error repeats.
         const SHOWN: usize = 40;
         let mut shown: String = text.chars().take(SHOWN).collect();
         if shown.len() < text.len() {
@@ -52,7 +52,7 @@ impl ParseElementError {
         ParseElementError { text: shown, reason, to }
     }
 
-    /// The dtype that does not have the value.
+    /// The dtype that does not contain the value.
     pub const fn dtype(&self) -> DType {
         self.to
     }
@@ -111,7 +111,7 @@ fn whole(text: &[u8], to: DType) -> Result<u8, Reason> {
     Ok(code as u8 & (0xFF >> (8 - bits)))
 }
 
-/// The text without the white space of the grammar on both sides, which has one character more than ASCII white space in Rust.
+/// The text without the white space of the grammar on both sides. The grammar has one more character than ASCII white space in Rust.
 fn trim(mut text: &[u8]) -> &[u8] {
     while let [b' ' | b'\t'..=b'\r', rest @ ..] | [rest @ .., b' ' | b'\t'..=b'\r'] = text {
         text = rest;
@@ -119,7 +119,7 @@ fn trim(mut text: &[u8]) -> &[u8] {
     text
 }
 
-/// The value of a text without white space around it.
+/// The value of a text that has no white space around it.
 fn number(text: &[u8]) -> Result<Exact, Reason> {
     if text.is_empty() {
         return Err(Reason::Empty);
@@ -140,23 +140,23 @@ fn number(text: &[u8]) -> Result<Exact, Reason> {
     Ok(Exact { negative, ..magnitude })
 }
 
-/// A finite number without sign as it is written.
+/// A finite unsigned number as it is written.
 struct Decimal<'a> {
     /// The digits before the point.
     whole: &'a [u8],
-    /// The digits behind the point.
+    /// The digits after the point.
     fraction: &'a [u8],
-    /// The exponent that is written, held within bounds that no text in memory can make up for with zeros.
+    /// The written exponent, clamped to bounds that zeros in a text that fits in memory cannot offset.
     exponent: i64,
 }
 
-/// The digits that a text begins with, and what follows.
+/// The leading digits of a text, and the rest.
 fn digits(text: &[u8]) -> (&[u8], &[u8]) {
     text.split_at(text.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(text.len()))
 }
 
 impl<'a> Decimal<'a> {
-    /// All of a text; `None` if it is no number.
+    /// Reads a whole text; `None` if it is no number.
     fn read(text: &'a [u8]) -> Option<Self> {
         let (whole, rest) = digits(text);
         let (fraction, rest) = match rest {
@@ -187,7 +187,7 @@ impl<'a> Decimal<'a> {
         Some(Decimal { whole, fraction, exponent })
     }
 
-    /// See the law of the module.
+    /// The value, by the law of the module.
     fn value(&self) -> Exact {
         let all = || self.whole.iter().chain(self.fraction).map(|byte| byte - b'0');
         let zeros = all().take_while(|&digit| digit == 0).count();
@@ -197,7 +197,7 @@ impl<'a> Decimal<'a> {
         let point = self.whole.len() as i64 - zeros as i64 + self.exponent;
         match point {
             _ if count == 0 => Exact::ZERO,
-            // Out of every range.
+            // Out of every format's range.
             MAX_POINT.. => Exact::finite(1, 200),
             ..MIN_POINT => Exact::finite(1, -200),
             _ if count <= 19 && (point - count as i64).abs() <= 27 => {
@@ -209,11 +209,11 @@ impl<'a> Decimal<'a> {
     }
 }
 
-/// Digits behind the point that a number of a small format may have, and some more.
+/// The digits after the point that a number of a small format may have, and some more.
 const PLACES: i64 = 140;
-/// From `10^49` on no format has a number.
+/// No format has a number of `10^49` or more.
 const MAX_POINT: i64 = 50;
-/// Below `10^-50` none has one.
+/// No format has a number below `10^-50`.
 const MIN_POINT: i64 = -50;
 
 /// `number * 10^exponent`; the number is not 0.
@@ -229,7 +229,7 @@ fn scaled(number: u64, exponent: i32) -> Exact {
     odd(number / five, exponent - shift as i32, number % five != 0)
 }
 
-/// `x * 2^exponent`, cut to 64 bits, the last of which is set if something was cut off. `more` says that a fraction of `x` was cut off before.
+/// `x * 2^exponent`, cut to 64 bits; the last bit is set if anything was cut off. `more` says that a fraction of `x` was cut off before.
 pub(super) const fn odd(x: u128, exponent: i32, more: bool) -> Exact {
     let shift = 64_u32.saturating_sub(x.leading_zeros());
     let more = more || x & ((1 << shift) - 1) != 0;
@@ -238,10 +238,10 @@ pub(super) const fn odd(x: u128, exponent: i32, more: bool) -> Exact {
 
 /// Limbs of `10^(MAX_POINT + PLACES) * 2^60`, which has 692 bits.
 const LIMBS: usize = 11;
-/// Units of [`fixed`] are `2^-FRACTION`: less than the distance of any two numbers of a small format.
+/// Units of [`fixed`] are `2^-FRACTION`: less than the distance between any two numbers of a small format.
 const FRACTION: i32 = 200;
 
-/// Digits, the first `places` of which are those down to `10^-PLACES`.
+/// The value of digits, where the first `places` digits go down to `10^-PLACES`.
 #[cold]
 fn fixed(mut digits: impl Iterator<Item = u8>, places: usize) -> Exact {
     // The lowest limb first.
@@ -273,7 +273,7 @@ fn fixed(mut digits: impl Iterator<Item = u8>, places: usize) -> Exact {
         more |= rest != 0;
         left -= step;
     }
-    // The highest limb that is not 0, and the one below it.
+    // The highest limb that is not 0, and the limb below it.
     let top = limbs.iter().rposition(|&limb| limb != 0).unwrap_or(0).max(1);
     more |= limbs[..top - 1].iter().any(|&limb| limb != 0);
     let x = u128::from(limbs[top]) << 64 | u128::from(limbs[top - 1]);

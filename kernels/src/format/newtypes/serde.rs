@@ -1,9 +1,9 @@
 //! `Serialize` and `Deserialize`.
 //!
-//! *Law.* Formats that people read hold the number: a float as an `f32`, an infinity or a NaN as the text `inf`, `-inf` or `nan`, an integer
-//! as an integer. Other formats hold the code as a `u8`. What is written is read as the same element, but for the sign and the code of a
-//! NaN in formats that people read. A number is rounded to the nearest value, in `float8_e8m0fnu` as well. One that is out of range is an
-//! error, and so is a code with bits above the format's.
+//! *Law.* Human-readable formats contain the number: a float as an `f32`, an infinity or a NaN as the text `inf`, `-inf` or `nan`, an integer as
+//! an integer. Other formats contain the code as a `u8`. Reading returns the element that was written, except for the sign and the code of a NaN
+//! in human-readable formats. A number is rounded to the nearest value, in `float8_e8m0fnu` as well. A number out of range is an error, and so is
+//! a code with bits above the format's.
 
 use super::*;
 use crate::dtype::DType;
@@ -24,7 +24,7 @@ struct Floats {
 
 impl Floats {
     fn code<E: Error>(&self, x: Exact, shown: Unexpected<'_>) -> Result<u8, E> {
-        // Digits may lie a little above a power of two, and are not rounded up to the next one.
+        // A decimal may lie slightly above a power of two, and must not round up to the next power.
         let mut rules = Rules::common(self.to, false);
         if matches!(rules.rounding, Rounding::Ceil) {
             rules.rounding = Rounding::NearestAway;
@@ -106,7 +106,7 @@ fn code<'de, D: Deserializer<'de>>(deserializer: D, mask: u8, to: DType) -> Resu
     Err(D::Error::invalid_value(Unexpected::Unsigned(code.into()), &Code(mask, to)))
 }
 
-/// What a code has to be.
+/// The description of a valid code, for errors.
 struct Code(u8, DType);
 
 impl ::serde::de::Expected for Code {
@@ -121,7 +121,7 @@ macro_rules! traits {
     };
     (@ native $format:ty, $variant:ident) => {};
     (@ small_float $format:ty, $variant:ident) => {
-        /// The number where people read the format (an infinity or a NaN as `"inf"`, `"-inf"`, `"nan"`), else the code.
+        /// The number in human-readable formats (an infinity or a NaN as `"inf"`, `"-inf"`, `"nan"`), else the code.
         impl Serialize for $format {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 match self.classify() {
@@ -134,7 +134,7 @@ macro_rules! traits {
             }
         }
 
-        /// The nearest value of a number in range where people read the format, else the code.
+        /// The nearest value of a number in range in human-readable formats, else the code.
         impl<'de> Deserialize<'de> for $format {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 let code = if deserializer.is_human_readable() {
@@ -147,7 +147,7 @@ macro_rules! traits {
         }
     };
     (@ small_int $format:ty, $variant:ident) => {
-        /// The number where people read the format, else the code.
+        /// The number in human-readable formats, else the code.
         impl Serialize for $format {
             fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                 if serializer.is_human_readable() {
@@ -158,7 +158,7 @@ macro_rules! traits {
             }
         }
 
-        /// A number in range where people read the format, else the code.
+        /// A number in range in human-readable formats, else the code.
         impl<'de> Deserialize<'de> for $format {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
                 if deserializer.is_human_readable() {

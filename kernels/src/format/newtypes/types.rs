@@ -36,7 +36,7 @@ macro_rules! newtypes {
                 Self(code)
             }
 
-            /// The code, unused high bits zero.
+            /// The code; unused high bits are zero.
             pub const fn to_bits(self) -> u8 {
                 self.0 & Self::MASK
             }
@@ -46,7 +46,7 @@ macro_rules! newtypes {
 
 crate::dtype::for_each_dtype!(newtypes);
 
-/// Every code, unused bits cleared, is what the kernels read it as.
+/// Tests that every code, with unused bits cleared, has the value that the kernels give it.
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -74,7 +74,7 @@ mod tests {
         assert!(x < F8E4M3FN::from_f32(2.0) && F8E5M2::from_f32(-0.0) == F8E5M2::from_f32(0.0));
         assert_eq!(F8E4M3FN::from_f32(1e9).to_f32(), 448.0);
         assert_eq!(F8E8M0FNU::from_f32(1.1).to_f32(), 2.0);
-        // Just above a tie that float32 cannot tell from the tie.
+        // A number just above a tie, which float32 cannot distinguish from the tie.
         assert_eq!(F8E4M3FN::from_f64(1.0 + 1.0 / 16.0 + 1e-12).to_f32(), 1.125);
         assert_eq!((I4::new(-9), I4::new(7)), (None, Some(I4::MAX)));
         assert_eq!(Some(I4::from_bits(0xF8)), I4::new(-8));

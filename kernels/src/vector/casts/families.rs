@@ -1,4 +1,4 @@
-//! Which families there are: the kernels of a tier by dtype.
+//! The kernels of a tier by dtype and family.
 
 use super::{load::Loaded, target::*};
 use crate::{
@@ -35,7 +35,7 @@ pub(crate) const fn common<V: Families>(
     packed: bool,
 ) -> Option<KernelFn> {
     const fn of<V: Families, S: Loaded>(to: DType, saturate: bool, packed: bool) -> Option<KernelFn> {
-        // An integer is no NaN, and an unsigned one has no sign.
+        // An integer is never NaN, and an unsigned integer has no sign.
         let (integer, unsigned) = match S::DTYPE.spec() {
             Spec::Int { signed, .. } => (true, !signed),
             _ => (false, false),
@@ -61,7 +61,7 @@ pub(crate) const fn common<V: Families>(
             (Spec::Float(_), 4 | 6) => V::run::<S, Bytes<Float<FourOrSixBits, Common>>>,
             (Spec::Float(f), 8) => match f.flavor {
                 Flavor::Exponent if saturate => V::run::<S, Bytes<Exponent<true>>>,
-                // A body of its own takes less time; sources of 8 bytes have enough to do as it is.
+                // A separate body takes less time; for sources of 8 bytes it does not, because loading dominates.
                 Flavor::Exponent if S::DTYPE.size() < 8 => V::run::<S, Bytes<Exponent<false>>>,
                 Flavor::Exponent => V::run::<S, Bytes<Powers>>,
                 _ if unsigned => V::run::<S, Bytes<Float<NanApart, Common>>>,
@@ -88,8 +88,8 @@ pub(crate) const fn common<V: Families>(
     }
 }
 
-/// The kernels of a float to integers of up to 8 bits under roundings that are not the common one, `[in the direction, ties
-/// away][wrapping, saturating to signed, to unsigned]`.
+/// The kernels of a float to integers of up to 8 bits under other roundings than the common one,
+/// `[in the direction, ties away][wrapping, saturating to signed, to unsigned]`.
 pub(crate) const fn to_bytes<V: Families, S: Loaded>() -> [[KernelFn; 3]; 2] {
     const fn overflows<V: Families, S: Loaded, R: ToInt<V>>() -> [KernelFn; 3] {
         [
@@ -111,9 +111,9 @@ pub(crate) fn small_in_mode<V: Families, S: Loaded, F: FloatFamily>(mode: Mode) 
     ])
 }
 
-/// The kernel of a pair in a mode: of `H` for targets of 16 bits and float32, of `B` for those of a byte. Sources that have none of their
-/// own have two steps: to float32, rounded to odd, and from there to the target. Rounding to odd keeps the second rounding single
-/// (`hub`), in every direction. `None` if the pair is not one of these kernels.
+/// The kernel of a pair in a mode: from `H` for targets of 16 bits and float32, from `B` for targets of a byte. Sources without a kernel of their
+/// own take two steps: to float32, rounded to odd, and from there to the target. Rounding to odd keeps the second rounding single (`hub`), in
+/// every direction. `None` if the pair is not one of these kernels.
 pub(crate) fn in_mode<H: Families, B: Families>(from: DType, to: DType, mode: Mode) -> Option<Steps> {
     fn of<H: Families, B: Families, S: Loaded>(to: DType, mode: Mode) -> Option<KernelFn> {
         let f = match to.spec() {
@@ -146,7 +146,7 @@ pub(crate) fn in_mode<H: Families, B: Families>(from: DType, to: DType, mode: Mo
         DType::BFloat16 => return Some(Steps { first: of::<H, B, bf16>(to, mode)?, second: None }),
         _ => {}
     }
-    // The targets with the exponents of float32.
+    // True for targets with the exponents of float32.
     let odd = to.float_spec().is_some_and(|f| f.exponent_bits == 8);
     let first: KernelFn = match from {
         DType::Int16 => H::run::<i16, F32Odd<false>>,

@@ -1,4 +1,4 @@
-//! Elements of any covered source as a block of float32.
+//! Loads elements of any covered source as a block of float32.
 
 use super::target::Target;
 use crate::{format::Format, vector::Casts};
@@ -62,7 +62,7 @@ impl Loaded for Complex<f64> {
 
 /// # Safety
 ///
-/// As of the methods of [`Simd`](super::Simd).
+/// As for the methods of [`Simd`](super::Simd).
 #[inline(always)]
 pub(super) unsafe fn load<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     m: M,
@@ -70,7 +70,7 @@ pub(super) unsafe fn load<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     n: usize,
 ) -> [M::V; 4] {
     let odd = T::NEEDS_ODD;
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match S::LOAD {
             Load::Float32 => m.load_32::<PART>(p, n),

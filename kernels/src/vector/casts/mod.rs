@@ -1,4 +1,4 @@
-//! The kernels through float32, and those from 16-bit floats to narrow ones in lanes of 16 bits.
+//! The kernels through float32, and the kernels from 16-bit floats to narrow ones in lanes of 16 bits.
 
 mod families;
 mod load;

@@ -1,13 +1,12 @@
 //! Kernels through float32, written once over the registers of a tier.
 //!
-//! A kernel goes block by block: four registers of 32-bit lanes. [`load`] brings the elements of a source into the block as
-//! float32 (values that float32 cannot hold are rounded to odd, as in `hub`), a [`target`] rounds once, packs the four
-//! registers into as many as the target needs, and stores those. With four registers the packing costs least, and there is
-//! enough independent work in flight.
+//! A kernel runs block by block; a block is four registers of 32-bit lanes. [`load`] brings the elements of a source into the block as float32
+//! (values that float32 cannot hold are rounded to odd, as in `hub`). A [`target`] rounds once, packs the four registers into as many as the
+//! target needs, and stores these. With four registers packing costs least, and there is enough independent work in flight.
 //!
-//! The algorithms here know nothing of an instruction set; [`Simd`] is what they ask of one. A tier with masked loads and
-//! stores does the last, incomplete block with masks. Another one does the last whole block again, overlapping the one
-//! before; if there is no whole block, or the target is packed, one on the stack ([`padded`]).
+//! The algorithms here are independent of the instruction set; [`Simd`] lists the operations that they require. A tier with masked loads and
+//! stores masks the last, incomplete block. Any other tier casts the last whole block again, overlapping the one before; if there is no whole
+//! block, or the target is packed, it casts a block on the stack ([`padded`]).
 
 use super::{
     load::{self, Loaded},
@@ -41,16 +40,16 @@ pub(crate) const fn covers(from: DType, to: DType) -> bool {
     }
 }
 
-/// Whether these kernels round from a source of 16 bits and more to a target: floats of up to 16 bits.
+/// Whether these kernels round from a source of 16 bits or more to a target, which is a float of up to 16 bits.
 pub(crate) fn rounds(from: DType, to: DType) -> bool {
-    // Complex128 is loaded for the first of two steps only, to float32.
+    // Complex128 is loaded only for the first of two steps, to float32.
     let loads = covers(from, to) || matches!(from, DType::Complex128);
     from.size() > 1 && loads && matches!(to.spec(), Spec::Float(f) if f.bits() <= 16)
 }
 
-/// The kernel of a pair for which [`rounds`] holds, under rules that are not the common ones; `None` for a packed side that has to be
-/// packed around byte storage. `table` holds the tier's kernels under the common rules; `words` finds those in lanes of 16 bits, and
-/// `styled` those of a mode.
+/// The kernel of a pair for which [`rounds`] holds, under other rules than the common ones; `None` for a packed side that has to be packed around
+/// byte storage. `table` holds the tier's kernels under the common rules; `words` finds the kernels in lanes of 16 bits, and `styled` the kernels
+/// of a mode.
 pub(crate) fn rounded(
     from: Encoding,
     to: Encoding,
@@ -61,7 +60,7 @@ pub(crate) fn rounded(
 ) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     let (mode, direction) = style::mode(d, rules);
-    // Lanes of 16 bits round to nearest, whatever the direction. They make any NaN, but not one that loses its sign.
+    // Lanes of 16 bits round to nearest in every direction. They can make any NaN, except one that loses its sign.
     let common = match shape(s, d, rules.saturate) {
         Some(_) if rules.finite_nan_max => false,
         Some(shape) => match rules.rounding {
@@ -91,7 +90,7 @@ pub(crate) fn rounded(
     Some(Rounded { run: first, direction, second })
 }
 
-/// The kernel from a source to a family of targets. `whole` is the function that this one is inlined into.
+/// The kernel from a source to a family of targets. `whole` is the function into which this one is inlined.
 ///
 /// # Safety
 ///
@@ -106,14 +105,14 @@ pub(crate) unsafe fn run<M: Casts, S: Loaded, T: Target<M>>(
     whole: KernelFn,
 ) {
     let s = const { S::DTYPE.size() };
-    // A block has whole bytes of every packed width.
+    // A block takes whole bytes in every packed width.
     let bits = T::BITS;
     let packed = const { T::BITS < 8 };
-    // A copy stays in registers.
+    // A copy, which stays in registers.
     let constants = *data;
     let mut i = 0;
-    // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
-    // is a kernel of the same pair.
+    // SAFETY: every block begins at an element and ends at the last element or before, or is a part that ends there; `whole` is a kernel of the
+    // same pair.
     unsafe {
         while n - i >= M::BLOCK {
             block::<M, S, T, false>(m, src.add(i * s), dst.add(bytes(i, bits)), M::BLOCK, &constants);
@@ -134,7 +133,7 @@ pub(crate) unsafe fn run<M: Casts, S: Loaded, T: Target<M>>(
 
 /// # Safety
 ///
-/// As of the methods of [`Simd`].
+/// As for the methods of [`Simd`].
 #[inline(always)]
 unsafe fn block<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     m: M,
@@ -144,7 +143,7 @@ unsafe fn block<M: Casts, S: Loaded, T: Target<M>, const PART: bool>(
     data: &Data,
 ) {
     let float16 = matches!(S::DTYPE, DType::Float16 | DType::BFloat16);
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if T::TRUTH && float16 {
             let codes = m.nonzero_16(m.load_16::<PART>(src, n));

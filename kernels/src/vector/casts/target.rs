@@ -1,6 +1,6 @@
-//! Targets: a block of float32 as elements of a family of formats.
+//! Targets: encode a block of float32 as elements of a family of formats.
 //!
-//! A family is a type, a format of it is numbers ([`Data`]): one body per source and family serves all formats and rules.
+//! A family is a type, and a format of the family is numbers ([`Data`]): one body per source and family serves all formats and rules.
 
 use crate::{
     dtype::{DType, Spec},
@@ -17,19 +17,19 @@ use core::marker::PhantomData;
 pub(crate) trait Target<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
-    /// Whether the last bits of a value that float32 cannot hold matter: not if only values beyond the range of the formats have
-    /// more than 24 significant bits.
+    /// Whether the last bits of a value that float32 cannot hold matter. They do not if all values with more than 24 significant bits are out of
+    /// the formats' range.
     const NEEDS_ODD: bool = false;
     const TRUTH: bool = false;
     const FLOAT32: bool = false;
-    /// Whether float64 are clamped to magnitudes that float32 has.
+    /// Whether float64 are clamped to magnitudes of float32.
     const CLAMPED: bool = false;
-    /// Stores a block, or if `PART`, its first `n` elements. `APART` says in which order the registers are, and `sign` are the
-    /// signs, already packed in that order.
+    /// Stores a block or, if `PART`, its first `n` elements. `APART` says in which order the registers are, and `sign` holds the signs, if they
+    /// are already packed in that order.
     ///
     /// # Safety
     ///
-    /// As of the methods of [`Simd`].
+    /// As for the methods of [`Simd`].
     unsafe fn store<S: Format, const PART: bool, const APART: bool>(
         m: M,
         p: *mut u8,
@@ -66,7 +66,7 @@ impl<M: Blocks, C: Codes<M>> Target<M> for Bytes<C> {
         n: usize,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_8::<PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
     }
 }
@@ -83,14 +83,14 @@ impl<M: Blocks, C: Codes<M>, const BITS: u32> Target<M> for Packed<C, BITS> {
         n: usize,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_packed::<BITS, PART>(p, C::codes::<S, APART>(m, x, sign, data), n) }
     }
 }
 
-/// Float32.
+/// Float32, unchanged.
 pub(crate) struct F32;
-/// Float32 as the first of two steps, rounded to odd in the default environment. If not `ODD`, values beyond the range of float16 may be rounded in any way.
+/// Float32 as the first of two steps, rounded to odd in the default environment. Unless `ODD`, values out of float16's range may round in any way.
 pub(crate) struct F32Odd<const ODD: bool>;
 /// Float16.
 pub(crate) struct F16<R: RoundingMode>(PhantomData<R>);
@@ -109,7 +109,7 @@ impl<M: Blocks> Target<M> for F32 {
         n: usize,
         _: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_32::<PART>(p, x, n) }
     }
 }
@@ -128,7 +128,7 @@ impl<M: Blocks, const ODD: bool> Target<M> for F32Odd<ODD> {
         n: usize,
         _: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.store_32::<PART>(p, x, n) }
     }
 }
@@ -144,10 +144,10 @@ impl<M: Casts, R: RoundingMode> Target<M> for F16<R> {
         n: usize,
         _: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             if R::MODE == Mode::Away {
-                // Infinity has no bits to spare.
+                // Infinity must stay unchanged.
                 let (infinity, one) = (m.splat(0x7F80_0000), m.splat(1));
                 x = each!(x, |x| {
                     let absolute = m.and(x, m.splat(0x7FFF_FFFF));
@@ -173,7 +173,7 @@ impl<M: Blocks, R: RoundingMode> Target<M> for BF16<R> {
         n: usize,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             if R::MODE != Mode::Common {
                 m.store_16::<PART>(p, bf16::<M, R>(m, x, data), n);
@@ -186,13 +186,13 @@ impl<M: Blocks, R: RoundingMode> Target<M> for BF16<R> {
     }
 }
 
-/// Whether a value is not zero; NaN and subnormals are not, so the bits are tested.
+/// Whether a value is not zero; NaN and subnormals are not zero, so the bits are tested.
 pub(crate) struct Truth;
-/// The low bits of integers; all of a byte if `WHOLE`.
+/// The low bits of integers; the whole byte if `WHOLE`.
 pub(crate) struct Wrapped<const WHOLE: bool, R: RoundingMode>(PhantomData<R>);
 /// Unsigned integers.
 pub(crate) struct Unsigned<R: RoundingMode>(PhantomData<R>);
-/// Signed integers; of a byte if `WHOLE`.
+/// Signed integers; of a whole byte if `WHOLE`.
 pub(crate) struct Signed<const WHOLE: bool, R: RoundingMode>(PhantomData<R>);
 /// `float8_e8m0fnu`, rounded up.
 pub(crate) struct Exponent<const SATURATE: bool>;
@@ -209,7 +209,7 @@ impl<M: Blocks> Codes<M> for Truth {
 }
 
 /// A mode in which float32 become int32: truncated ([`Common`]), in the direction of the environment ([`Directed`]), or to nearest with ties away
-/// from zero ([`Away`], with the direction toward zero). NaN and what is out of range become what the tier's conversion makes of them.
+/// from zero ([`Away`], in the direction toward zero). The tier's conversion determines the results for NaN and values out of range.
 pub(crate) trait ToInt<M: Blocks>: RoundingMode {
     fn integer(m: M, x: M::V, data: &Data) -> M::V;
 }
@@ -245,8 +245,8 @@ impl<M: Blocks, const WHOLE: bool, R: ToInt<M>> Codes<M> for Wrapped<WHOLE, R> {
     }
 }
 
-/// Integers in range: packing saturates. What is too large is brought into range before it is converted; what is too small, and
-/// what the conversion makes of NaN unless it becomes zero (`NAN`), is below the low end or zero.
+/// Integers in range: packing saturates. Values that are too large are clamped before they are converted. Values that are too small, and the
+/// result of the conversion for NaN unless it becomes zero (`NAN`), are below the low end or zero.
 #[inline(always)]
 fn limited<M: Blocks, I: ToInt<M>, const APART: bool, const SIGNED: bool, const NAN: bool>(
     m: M,
@@ -270,7 +270,7 @@ impl<M: Blocks, R: ToInt<M>> Codes<M> for Unsigned<R> {
 impl<M: Blocks, const WHOLE: bool, R: ToInt<M>> Codes<M> for Signed<WHOLE, R> {
     #[inline(always)]
     fn codes<S: Format, const APART: bool>(m: M, x: [M::V; 4], _: Option<M::V>, data: &Data) -> M::V {
-        // A question of a block is cheaper than a mask for every register.
+        // One test per block is cheaper than a mask for every register.
         let codes = if m.any_nan(x) {
             limited::<M, R, APART, true, true>(m, x, data)
         } else {
@@ -312,7 +312,7 @@ impl<M: Blocks> Codes<M> for Powers {
         let power = data.power;
         let (zero, nan) = (m.splat(0), m.splat(0xFF));
         let fields = each!(x, |bits| {
-            // Negative values are negative integers.
+            // Negative floats compare as negative integers.
             let x = m.max_i(m.and(bits, m.splat(power.magnitude)), zero);
             let x = m.min_u(x, m.splat(power.largest));
             let field = m.shr::<23>(m.add(x, m.splat(power.addend)));

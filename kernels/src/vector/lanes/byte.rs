@@ -17,9 +17,9 @@ use crate::format::{
 use crate::vector::each;
 use core::marker::PhantomData;
 
-/// `float8_e8m0fnu`: the exponents of float32.
+/// `float8_e8m0fnu`, whose codes are exponents of float32.
 pub(crate) struct Exponents;
-/// The same as bfloat16, the results themselves.
+/// The same as bfloat16, which are the results themselves.
 pub(crate) struct ExponentsToBf16;
 
 impl<M: LaneOps> Source<M> for ExponentsToBf16 {
@@ -30,9 +30,9 @@ impl<M: LaneOps> Source<M> for ExponentsToBf16 {
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Found16<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| {
-            // The lowest is a subnormal, the highest NaN: both are the bit below the field.
+            // The lowest code is a subnormal, the highest NaN: both set the bit below the field.
             let one = m.splat_8(1);
             let ends = m.ge_u8(one, m.add_8(codes, one));
             let low = m.shl_insert_8::<7>(m.and(ends, m.splat_8(0x40)), codes);
@@ -49,13 +49,13 @@ impl<M: LaneOps> Source<M> for Exponents {
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { ExponentsToBf16::load(m, (), src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }
 
-/// Powers of two as integers that wrap: 1, shifted by the bytes. Shifts that are negative or too many give 0: fractions, what
-/// wraps, and NaN, which counts as 2^128.
+/// Powers of two as integers that wrap: 1, shifted by the bytes. Shifts by a negative number or by too many places give 0: for fractions, for
+/// powers that wrap, and for NaN, which counts as 2^128.
 #[derive(Clone, Copy)]
 pub(crate) struct Shifts<M: LaneOps>(Bytes<M>);
 
@@ -74,7 +74,7 @@ impl<M: LaneOps> Lanes<M> for Shifts<M> {
     }
 }
 
-/// `float8_e8m0fnu` on the way to integers that wrap.
+/// `float8_e8m0fnu` that will become integers that wrap.
 pub(crate) struct PowersOfTwo;
 
 impl<M: LaneOps> Source<M> for PowersOfTwo {
@@ -85,7 +85,7 @@ impl<M: LaneOps> Source<M> for PowersOfTwo {
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Shifts<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| Shifts(m.sub_8(codes, m.splat_8(127))))
     }
 }
@@ -112,7 +112,7 @@ impl<M: LaneOps, S: Format, D: Format, const SATURATE: bool, const BITS: usize> 
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Found8<M>; 2] {
         let Limits { signed, used, min, max, bits } = const { Self::LIMITS };
         let all = |x: u8| m.splat_8(x);
-        // SAFETY: the caller's units. Of steps that change nothing no instruction is left.
+        // SAFETY: the caller grants the units. Steps that change nothing compile to no instruction.
         two!(unsafe { codes::<M, BITS>(m, src) }, |x| {
             let x = if used == 0xFF { x } else { m.and(x, all(used)) };
             let x = match signed {
@@ -126,7 +126,7 @@ impl<M: LaneOps, S: Format, D: Format, const SATURATE: bool, const BITS: usize> 
     }
 }
 
-/// Unsigned integers of a byte or less, of which the bits in `MASK` count.
+/// Unsigned integers of a byte or less, whose bits in `MASK` count.
 pub(crate) struct Masked<const MASK: u8, const BITS: usize>;
 
 impl<M: LaneOps, const MASK: u8, const BITS: usize> Source<M> for Masked<MASK, BITS> {
@@ -137,7 +137,7 @@ impl<M: LaneOps, const MASK: u8, const BITS: usize> Source<M> for Masked<MASK, B
     unsafe fn tables(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): (), src: [*const u8; 2]) -> [Ints8<M, false>; 2] {
-        // SAFETY: the caller's units. What was unpacked has no bits above.
+        // SAFETY: the caller grants the units. Unpacked codes have no bits above theirs.
         two!(unsafe { codes::<M, BITS>(m, src) }, |x| Ints8(m.and(x, m.splat_8(MASK))))
     }
 }

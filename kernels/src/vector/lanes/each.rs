@@ -1,6 +1,6 @@
-//! Expressions of every register.
+//! Macros that apply an expression to every register.
 
-/// An expression of each of two registers.
+/// Evaluates an expression for each of two registers.
 macro_rules! two {
     ($two:expr, |$x:pat_param| $result:expr) => {{
         let [a, b] = $two;
@@ -8,7 +8,7 @@ macro_rules! two {
     }};
 }
 
-/// An expression of each of eight registers.
+/// Evaluates an expression for each of eight registers.
 macro_rules! eight {
     ([$($element:expr),*], |$x:pat_param| $result:expr) => {
         $crate::vector::each!([$($element),*], |$x| $result)

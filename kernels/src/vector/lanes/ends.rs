@@ -1,5 +1,5 @@
-//! 8-bit floats on the way to wider floats by a shift and an addend that one table of 16 entries has ([`Ends`]): for tiers that look
-//! up 16 entries in a register much faster than 128 ([`LaneOps::ENDS`]).
+//! 8-bit floats that become wider floats by a shift and an addend from one table of 16 entries ([`Ends`]). For tiers that look up 16 entries in a
+//! register much faster than 128 ([`LaneOps::ENDS`]).
 
 use super::{
     Bytes, Halves, LaneOps,
@@ -15,9 +15,9 @@ use crate::format::{
 };
 use core::marker::PhantomData;
 
-/// The words of `T` themselves.
+/// The words of `T` as the results.
 pub(crate) struct Ends16<T>(PhantomData<T>);
-/// Float32 of which they are the upper halves.
+/// Float32 whose upper halves are the words of `T`.
 pub(crate) struct EndsF32<T>(PhantomData<T>);
 
 impl<T: Words> Ends16<T> {
@@ -33,15 +33,15 @@ impl<T: Words> Ends16<T> {
         two!(&Self::ENDS.planes, |plane| m.table_16(plane))
     }
 
-    /// The words of codes.
+    /// Makes the words of codes.
     #[inline(always)]
     pub(crate) fn words<M: LaneOps>(m: M, planes: [Bytes<M>; 2], codes: Bytes<M>) -> Halves<M> {
-        // The mantissa is longer by four bits or less.
+        // The mantissa is longer by at most four bits.
         const { assert!(Self::ENDS.shift <= 4) };
         let ends = Self::ENDS;
         let all = |x: u8| m.splat_8(x);
         let magnitudes = m.and(codes, all(0x7F));
-        // As `Entry::index`.
+        // The same index as `Entry::index`.
         let index = match const { Self::ENTRY } {
             Entry::Fnuz => m.select(m.eq_8(codes, all(0x80)), all(15), m.min_u8(magnitudes, all(14))),
             _ => m.and(m.add_8(codes, all(ends.high)), all(0x7F)),
@@ -52,7 +52,7 @@ impl<T: Words> Ends16<T> {
             let is_end = m.eq_8(index, within);
             found = two!(found, |x| m.and(x, is_end));
         }
-        // A sign in the upper byte of the addend is that of the sum.
+        // A sign in the upper byte of the addend becomes the sign of the sum.
         let [low, high] = found;
         let addends = m.zip_8(low, m.add_8(high, m.and(codes, all(0x80))));
         let shifted = two!(m.zip_8(all(0), magnitudes), |x| match const { Self::ENDS.shift } {
@@ -76,7 +76,7 @@ impl<M: LaneOps, T: Words> Source<M> for Ends16<T> {
     }
     #[inline(always)]
     unsafe fn load(m: M, planes: Self::Tables, src: [*const u8; 2]) -> [Found16<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { two!(src, |p| m.load(p)) }, |codes| Found16(Self::words(m, planes, codes)))
     }
 }
@@ -91,7 +91,7 @@ impl<M: LaneOps, T: Words> Source<M> for EndsF32<T> {
     }
     #[inline(always)]
     unsafe fn load(m: M, planes: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { Ends16::<T>::load(m, planes, src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }

@@ -1,6 +1,6 @@
 //! Floats in registers of lanes of 32 or 64 bits.
 //!
-//! Conversions to integers saturate, and NaN becomes 0: what the specification wants of a cast that saturates.
+//! Conversions to integers saturate, and NaN becomes 0, as `docs/semantics.md` requires of a cast that saturates.
 
 use super::{
     Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, f32_odd_of_doubles, f32_of_doubles,
@@ -21,14 +21,14 @@ impl<M: LaneOps, G: Limited> F32<M, G> {
     }
 }
 
-/// What is known of float32.
+/// What is known about float32 values.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Range {
     /// They may be anything.
     Any,
     /// They are in the range of int32, infinite or NaN.
     ShortOrInfinite,
-    /// Truncated to wrap, they are in the range of int32.
+    /// Truncated for a wrapping cast, they are in the range of int32.
     Short,
 }
 
@@ -101,7 +101,7 @@ impl<M: LaneOps, G: Limited> Lanes<M> for F32<M, G> {
     }
     #[inline(always)]
     fn truth(self, m: M) -> Bytes<M> {
-        // Every bit but the sign counts.
+        // Every bit except the sign counts.
         let magnitude = m.splat(0x7FFF_FFFF);
         truths(m, m.low_bytes_32(each!(self.0, |x| m.nonzero_32(m.and(x, magnitude)))))
     }
@@ -113,7 +113,7 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
         if SATURATE {
             Ints64::<M, TO>(self.int64::<true, TO>(m)).int8::<true, TO>(m)
         } else {
-            // Even lanes first, as from there the bytes are those of integers of 32 bits.
+            // Even lanes go first, because from there the bytes continue as for integers of 32 bits.
             Ints32::<M, TO>(low_words(m, eight!(self.0, |x| m.int64_or_0_of_f64(x)))).int8::<false, TO>(m)
         }
     }
@@ -148,7 +148,7 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
         let beyond = low_words(m, eight!(self.0, |x| m.abs_ge_f64(x, beyond)));
         let odd = self.f32_odd::<true>(m);
         each!([0, 1, 2, 3], |k| {
-            // But for the sign.
+            // Except for the sign.
             let beyond = m.and(beyond[k], m.splat(0x7FFF_FFFF));
             m.select(beyond, m.splat(0x7F80_0000), odd[k])
         })
@@ -163,7 +163,7 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
     }
     #[inline(always)]
     fn truth(self, m: M) -> Bytes<M> {
-        // Every bit but the sign counts.
+        // Every bit except the sign counts.
         let magnitude = m.splat_64(u64::MAX >> 1);
         truths(m, m.low_bytes_64(eight!(self.0, |x| m.nonzero_64(m.and(x, magnitude)))))
     }

@@ -1,6 +1,6 @@
 //! Integers of 8, 16, 32 and 64 bits in registers.
 //!
-//! An integer of more bits than the target goes through the widths between them, with its own sign.
+//! An integer wider than the target narrows through the widths between them, keeping its own sign.
 
 use super::{
     Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, f32_odd_of_doubles, f32_of_doubles, truths, two,
@@ -11,16 +11,16 @@ use crate::vector::{
     style::{Mode, RoundingMode},
 };
 
-/// A unit of integers of 8 bits, with a sign or without.
+/// A unit of integers of 8 bits, signed or unsigned.
 #[derive(Clone, Copy)]
 pub(crate) struct Ints8<M: LaneOps, const SIGNED: bool>(pub(crate) Bytes<M>);
-/// The same of 16 bits.
+/// A unit of integers of 16 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Ints16<M: LaneOps, const SIGNED: bool>(pub(crate) Halves<M>);
-/// The same of 32 bits.
+/// A unit of integers of 32 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Ints32<M: LaneOps, const SIGNED: bool>(pub(crate) Words<M>);
-/// The same of 64 bits.
+/// A unit of integers of 64 bits.
 #[derive(Clone, Copy)]
 pub(crate) struct Ints64<M: LaneOps, const SIGNED: bool>(pub(crate) Doubles<M>);
 
@@ -44,7 +44,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints8<M, SIGNED> {
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
-        // What is negative is soon made zero.
+        // Zeroing negative integers is cheap.
         if SATURATE && SIGNED && !TO {
             widen_8::<M, false>(m, self.int8::<true, false>(m))
         } else {
@@ -53,7 +53,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints8<M, SIGNED> {
     }
     #[inline(always)]
     fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
-        // Without a sign, one step may do.
+        // For unsigned integers, one step may suffice.
         if SIGNED && (TO || !SATURATE) {
             widen_16::<M, true>(m, widen_8::<M, true>(m, self.0))
         } else {
@@ -86,7 +86,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints8<M, SIGNED> {
     }
     #[inline(always)]
     fn bf16(self, m: M) -> Halves<M> {
-        // Eight bits are all that bfloat16 has.
+        // Eight bits fit in bfloat16.
         super::high_halves(m, self.f32(m))
     }
 }
@@ -104,7 +104,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints16<M, SIGNED> {
     }
     #[inline(always)]
     fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
-        // What is negative is soon made zero.
+        // Zeroing negative integers is cheap.
         if SATURATE && SIGNED && !TO {
             widen_16::<M, false>(m, self.int16::<true, false>(m))
         } else {
@@ -187,7 +187,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints32<M, SIGNED> {
     }
     #[inline(always)]
     fn f32_odd<const ODD: bool>(self, m: M) -> Words<M> {
-        // If the last bits do not matter, what is rounded here is out of range of the target.
+        // If the last bits do not matter, integers that would be rounded here are out of range of the target.
         if ODD { f32_odd_of_doubles(m, self.f64(m)) } else { self.f32(m) }
     }
     #[inline(always)]
@@ -241,7 +241,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
         if ODD {
             f32_odd_of_doubles(m, self.f64_odd(m))
         } else {
-            // What has more than 32 bits is out of range of the target, and stays so.
+            // Integers of more than 32 bits are out of range of the target, and stay out of range.
             self.narrow::<true, SIGNED>(m).f32(m)
         }
     }
@@ -257,7 +257,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
             after::<M, R>(m, truncated, dropped)
         })
     }
-    /// Float64 that every format of up to 51 significant bits rounds as the integer itself.
+    /// Float64 that every format of up to 51 significant bits rounds as it would round the integer itself.
     #[inline(always)]
     fn f64_odd(self, m: M) -> Doubles<M> {
         let exact = m.splat_64(((1_u64 << 53) as f64).to_bits());
@@ -267,7 +267,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
         if !m.any(m.or(m.or(a, b), m.or(c, d))) {
             return nearest;
         }
-        // Rare: an integer of more than 53 bits has its lowest 11 gathered into the one above them: float64 holds it.
+        // Rare: if an integer has more than 53 bits, its lowest 11 are gathered into the bit above them; then float64 holds it.
         eight!(self.0, |x| {
             let low = m.splat_64(0x7FF);
             let gathered = m.and_not(m.or(x, m.add_64(m.and(x, low), low)), low);
@@ -281,13 +281,13 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
     }
 }
 
-/// A truncated float64, rounded by what was dropped, an integer of the same sign. The environment rounds toward zero.
+/// Rounds a truncated float64 by the dropped part, an integer of the same sign. The environment rounds toward zero.
 #[inline(always)]
 fn after<M: LaneOps, R: RoundingMode>(m: M, truncated: M::V, dropped: M::V) -> M::V {
     if R::MODE == Mode::Odd {
         return m.or(truncated, m.and(m.nonzero_64(dropped), m.splat_64(1)));
     }
-    // Half a unit, twice, is one.
+    // Doubled, half a unit is one unit.
     let dropped = m.f64_of_int64_env::<true>(dropped);
     m.add_env_f64(truncated, m.add_env_f64(dropped, dropped))
 }

@@ -1,17 +1,17 @@
-//! What a kind of lanes becomes, and what the kinds share.
+//! The results that a kind of lanes becomes, and functions that the kinds share.
 
 use super::ops::{Bytes, Doubles, Halves, LaneOps, Words};
 use crate::vector::{each, style::RoundingMode};
 
-/// What a kind of lanes becomes, as far as the table of pairs needs it. The token of the tier goes first.
+/// The results that a kind of lanes becomes, as far as the table of pairs needs them. The first argument is the token of the tier.
 ///
-/// "In the direction" means that of the floating-point environment; it is to nearest even under the common rules.
+/// "In the direction" means the rounding direction of the floating-point environment; under the common rules it is to nearest even.
 pub(crate) trait Lanes<M: LaneOps>: Copy {
-    /// Whether none is NaN.
+    /// Whether no lane is NaN.
     const INTEGERS: bool = false;
-    /// Whether none is negative.
+    /// Whether no lane is negative.
     const UNSIGNED: bool = false;
-    /// The low bits of truncated numbers, or the nearest integers `TO` a type with a sign or without.
+    /// The low bits of truncated numbers or, if `SATURATE`, the nearest integers, with a sign if `TO`.
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, _: M) -> Bytes<M> {
         never::<Self, _>()
@@ -28,54 +28,54 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     fn int64<const SATURATE: bool, const TO: bool>(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
-    /// Float32, in the direction.
+    /// Float32, rounded in the direction.
     #[inline(always)]
     fn f32(self, _: M) -> Words<M> {
         never::<Self, _>()
     }
-    /// Float32 that narrower floats round as the numbers themselves; if not `ODD`, only those that have no more exponents than
+    /// Float32 that narrower floats round as they would round the numbers themselves; unless `ODD`, only floats with at most the exponents of
     /// float16.
     #[inline(always)]
     fn f32_odd<const ODD: bool>(self, _: M) -> Words<M> {
         never::<Self, _>()
     }
-    /// The same with infinity for what is beyond the range of float32.
+    /// The same, but values out of range of float32 become infinite.
     #[inline(always)]
     fn f32_odd_or_infinite(self, m: M) -> Words<M> {
         self.f32_odd::<true>(m)
     }
-    /// Bytes of which the top bits are the signs, if they are had for less than those of float32.
+    /// Bytes whose top bits are the signs, if they cost less than the signs of float32.
     #[inline(always)]
     fn signs(self, _: M) -> Option<Bytes<M>> {
         None
     }
-    /// Float64, in the direction.
+    /// Float64, rounded in the direction.
     #[inline(always)]
     fn f64(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
-    /// Float64, by [`Mode::Away`](crate::vector::style::Mode) or `Mode::Odd`, in an environment that rounds toward zero.
+    /// Float64, rounded by [`Mode::Away`](crate::vector::style::Mode) or `Mode::Odd` in an environment that rounds toward zero.
     #[inline(always)]
     fn f64_rounded<R: RoundingMode>(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
-    /// Float64 that float32 rounds as the numbers themselves.
+    /// Float64 that float32 rounds as it would round the numbers themselves.
     #[inline(always)]
     fn f64_odd(self, _: M) -> Doubles<M> {
         never::<Self, _>()
     }
-    /// Bfloat16, as [`LaneOps::bf16_of_f32`] rounds.
+    /// Bfloat16, rounded as by [`LaneOps::bf16_of_f32`].
     #[inline(always)]
     fn bf16(self, m: M) -> Halves<M> {
         let [a, b, c, d] = self.f32_odd::<true>(m);
         [m.bf16_of_f32(a, b), m.bf16_of_f32(c, d)]
     }
-    /// Float16, in the direction.
+    /// Float16, rounded in the direction.
     #[inline(always)]
     fn f16(self, m: M) -> Halves<M> {
         f16_of_words(m, self.f32_odd::<false>(m))
     }
-    /// The float16 that they are.
+    /// The lanes themselves, which are float16.
     #[inline(always)]
     fn halves(self, _: M) -> Halves<M> {
         never::<Self, _>()
@@ -85,12 +85,12 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     fn truth(self, _: M) -> Bytes<M> {
         never::<Self, _>()
     }
-    /// Results of a byte.
+    /// Looked-up results of a byte.
     #[inline(always)]
     fn found_8(self, _: M) -> Bytes<M> {
         never::<Self, _>()
     }
-    /// Results of two bytes.
+    /// Looked-up results of two bytes.
     #[inline(always)]
     fn found_16(self, _: M) -> Halves<M> {
         never::<Self, _>()
@@ -115,7 +115,7 @@ pub(crate) fn truths<M: LaneOps>(m: M, x: Bytes<M>) -> Bytes<M> {
     m.and(x, m.splat_8(1))
 }
 
-/// The upper halves of float32.
+/// Float32 with these upper halves.
 #[inline(always)]
 pub(crate) fn upper_halves<M: LaneOps>(m: M, [x, y]: Halves<M>) -> Words<M> {
     let ([a, b], [c, d]) = (m.in_upper_halves(x), m.in_upper_halves(y));
@@ -134,13 +134,13 @@ pub(crate) fn low_halves<M: LaneOps>(m: M, [a, b, c, d]: Words<M>) -> Halves<M> 
     [m.narrow_32::<false, false, false>(a, b), m.narrow_32::<false, false, false>(c, d)]
 }
 
-/// Float32 of float64, in the direction.
+/// Float64 rounded to float32, in the direction.
 #[inline(always)]
 pub(super) fn f32_of_doubles<M: LaneOps>(m: M, x: Doubles<M>) -> Words<M> {
     each!([0, 2, 4, 6], |k| m.f32_of_f64_env(x[k], x[k + 1]))
 }
 
-/// Float32 of float64, to odd.
+/// Float64 rounded to float32, to odd.
 #[inline(always)]
 pub(super) fn f32_odd_of_doubles<M: LaneOps>(m: M, x: Doubles<M>) -> Words<M> {
     each!([0, 2, 4, 6], |k| m.f32_of_f64_odd(x[k], x[k + 1]))

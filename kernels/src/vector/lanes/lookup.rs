@@ -1,4 +1,4 @@
-//! Tables in registers, and how the codes of a source become indices of them.
+//! Tables in registers, and how the codes of a source become indices into them.
 
 use super::{LaneOps, two};
 use crate::format::lut::choice::{self, Choice};
@@ -39,7 +39,7 @@ macro_rules! quads {
             }
             #[inline(always)]
             fn get(self, m: M, index: M::V) -> M::V {
-                // An index beyond 64 entries leaves what others have found.
+                // An index beyond these 64 entries keeps what the other tables have found.
                 #[allow(unused_mut, reason = "64 entries are one table")]
                 let mut found = m.look_up_64(self.0[0], index);
                 $(found = m.look_up_64_or(found, self.0[$more], m.sub_8(index, m.splat_8(64 * $more)));)*
@@ -56,11 +56,11 @@ quads! {
 
 /// How codes are looked up in tables of `E` entries.
 pub(crate) trait Lookup<M: LaneOps, const E: usize> {
-    /// Which codes stand in the tables.
+    /// The codes that the tables contain.
     type Codes: Choice;
     type Entries: Entries<M, E>;
     fn index(m: M, codes: M::V) -> M::V;
-    /// The words of two planes; `patch` is that of the table.
+    /// The words of two planes; `patch` is the patch of the table.
     #[inline(always)]
     fn planes(m: M, tables: [Self::Entries; 2], _: [u8; 2], codes: M::V) -> [M::V; 2] {
         let index = Self::index(m, codes);
@@ -72,13 +72,13 @@ pub(crate) trait Lookup<M: LaneOps, const E: usize> {
 pub(crate) struct Direct<const BITS: u32>;
 /// bool: 0 or 1.
 pub(crate) struct Nonzero;
-/// Those without the sign, which is that of the word.
+/// Codes without the sign; the sign of the code becomes the sign of the word.
 pub(crate) struct Magnitude;
-/// The same with NaN in the place of -0.
+/// The same with NaN in place of -0.
 pub(crate) struct Fnuz;
 
 impl<const BITS: u32> Direct<BITS> {
-    /// Bits that a source does not use are junk.
+    /// Clears the bits that the source does not use.
     #[inline(always)]
     fn used<M: LaneOps>(m: M, codes: M::V) -> M::V {
         if BITS == 8 { codes } else { m.and(codes, m.splat_8((1 << BITS) - 1)) }

@@ -1,11 +1,11 @@
-//! Kernels for all pairs, written once over the operations of a tier ([`LaneOps`]): every pair is a [`Source`], which brings
-//! elements into [`Lanes`], and a [`Target`], which takes them from there.
+//! Kernels for all pairs, written once over the operations of a tier ([`LaneOps`]): for every pair a [`Source`] brings elements into [`Lanes`],
+//! and a [`Target`] stores them from there.
 //!
-//! A kernel goes in blocks of two units. A unit is as many elements as a register has bytes, so that it fills one register with
-//! elements of a byte and eight with those of 64 bits. Sources of a byte or less are looked up ([`table`], [`ends`]) or need no table
-//! ([`byte`]); the others are loaded as they are ([`source`]). [`int`] and [`float`] are the kinds of lanes: how they become
-//! integers of any width, floats, and truth values. [`target`] stores those under the common rules, [`rounded`] and [`small`]
-//! under all others. [`select`] says which kernel takes a pair.
+//! A kernel runs in blocks of two units. A unit has as many elements as a register has bytes, so it fills one register with elements of one byte,
+//! and eight registers with elements of 64 bits. Sources of a byte or less are looked up ([`table`], [`ends`]) or need no table ([`byte`]); all
+//! other sources are loaded unchanged ([`source`]). [`int`] and [`float`] are the kinds of lanes: they become integers of any width, floats, and
+//! truth values. [`target`] stores these under the common rules, [`rounded`] and [`small`] under all other rules. [`select`] chooses the kernel of
+//! each pair.
 
 pub(crate) mod byte;
 mod each;

@@ -1,11 +1,11 @@
-//! Operations on lanes of every width: what sources and targets need of a tier beyond [`Blocks`].
+//! Operations on lanes of every width: what sources and targets need of a tier in addition to [`Blocks`].
 //!
-//! A register has no type of its own: an operation says how wide its lanes are. Those without a letter are bits or wrapping
-//! integers; `u`, `i` and `f` are unsigned, signed, and IEEE binary floats. Masks are lanes of all ones or all zeros.
-//! "In the direction" means that of the floating-point environment (`fpenv`): only operations named `_env` round in it.
-//! All others are exact, or say how they round.
+//! A register has no type of its own: each operation says how wide its lanes are. Operations without a letter treat lanes as bits or wrapping
+//! integers; `u`, `i` and `f` mean unsigned integers, signed integers, and IEEE binary floats. Masks are lanes of all ones or all zeros. "In the
+//! direction" means the rounding direction of the floating-point environment (`fpenv`): only operations named `_env` round in it. All other
+//! operations are exact, or say how they round.
 //!
-//! The methods with bodies are compositions that a tier overrides where it has something shorter.
+//! The methods with bodies are compositions; a tier overrides them if it has a shorter sequence.
 
 use super::{super::Blocks, two};
 use crate::format::data::Data;
@@ -17,9 +17,9 @@ pub(crate) type Halves<M> = [<M as super::super::Simd>::V; 2];
 pub(crate) type Words<M> = [<M as super::super::Simd>::V; 4];
 pub(crate) type Doubles<M> = [<M as super::super::Simd>::V; 8];
 
-/// What [`LaneOps::vectorize`] runs. Not a closure: the compiler need not inline one, and its captures go through memory.
+/// The code that [`LaneOps::vectorize`] runs. Not a closure: the compiler may not inline a closure, and its captures go through memory.
 pub(crate) trait Kernel<M> {
-    /// Always inlined.
+    /// Runs the kernel. It is always inlined.
     ///
     /// # Safety
     ///
@@ -27,16 +27,16 @@ pub(crate) trait Kernel<M> {
     unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data);
 }
 
-/// See the module.
+/// The operations that the module describes.
 pub(crate) trait LaneOps: Blocks {
-    /// Runs a kernel as a part of a function that has the instructions of this token, where not every function of the target has them.
+    /// Runs a kernel inside a function that has the instructions of this token, on targets where not every function has them.
     ///
     /// # Safety
     ///
     /// As [`Kernel::run`].
     #[inline(always)]
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: the caller's buffers.
+        // SAFETY: the caller grants the buffers.
         unsafe { K::run(self, src, dst, n, data) }
     }
 
@@ -50,7 +50,7 @@ pub(crate) trait LaneOps: Blocks {
 
     /// `a & !b`
     fn and_not(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Every bit of `yes` where that of `mask` is set, of `no` elsewhere.
+    /// Every bit of `yes` where the bit of `mask` is set, of `no` elsewhere.
     fn select(self, mask: Self::V, yes: Self::V, no: Self::V) -> Self::V;
     /// Whether any bit is set.
     fn any(self, a: Self::V) -> bool;
@@ -72,14 +72,14 @@ pub(crate) trait LaneOps: Blocks {
     /// The mask of lanes whose top bit is set.
     fn signs_8(self, a: Self::V) -> Self::V;
     fn shl_8<const BY: i32>(self, a: Self::V) -> Self::V;
-    /// Zeros come in.
+    /// Shifts zeros in.
     fn shr_8<const BY: i32>(self, a: Self::V) -> Self::V;
-    /// The low `BY` bits of `a`, and `b << BY`.
+    /// The low `BY` bits of `a` combined with `b << BY`.
     #[inline(always)]
     fn shl_insert_8<const BY: i32>(self, a: Self::V, b: Self::V) -> Self::V {
         self.or(self.and(a, self.splat_8((1 << BY) - 1)), self.shl_8::<BY>(b))
     }
-    /// Lanes of `a` and `b` in turn: those of their first halves, and those of their second.
+    /// Interleaves the lanes of `a` and `b`: the first halves in one register, the second halves in the other.
     fn zip_8(self, a: Self::V, b: Self::V) -> [Self::V; 2];
     /// The even bytes of two registers.
     fn even_8(self, a: Self::V, b: Self::V) -> Self::V;
@@ -88,17 +88,17 @@ pub(crate) trait LaneOps: Blocks {
 
     // Look-ups.
 
-    /// Whether most 8-bit floats become wider ones with a table of 16 entries and arithmetic ([`super::ends`]), not by a table of 128.
+    /// Whether most 8-bit floats become wider floats by a table of 16 entries and arithmetic ([`super::ends`]) rather than by a table of 128.
     const ENDS: bool = false;
-    /// 64 entries of a byte.
+    /// A table of 64 entries of a byte.
     type Table64: Copy;
     fn table_16(self, entries: &[u8; 16]) -> Self::V;
     fn table_64(self, entries: &[u8; 64]) -> Self::Table64;
-    /// The entries of `index`, less than 16.
+    /// The entries at `index`, which is less than 16.
     fn look_up_16(self, table: Self::V, index: Self::V) -> Self::V;
-    /// The entries of `index`, and 0 where that is 64 or more.
+    /// The entries at `index`; 0 where the index is 64 or more.
     fn look_up_64(self, table: Self::Table64, index: Self::V) -> Self::V;
-    /// The entries of `index`, and `found` where that is 64 or more.
+    /// The entries at `index`; `found` where the index is 64 or more.
     fn look_up_64_or(self, found: Self::V, table: Self::Table64, index: Self::V) -> Self::V;
 
     // Lanes of 16 bits.
@@ -112,14 +112,14 @@ pub(crate) trait LaneOps: Blocks {
     /// The mask of lanes that are not zero.
     fn nonzero_16(self, a: Self::V) -> Self::V;
     fn shl_16<const BY: i32>(self, a: Self::V) -> Self::V;
-    /// Zeros come in.
+    /// Shifts zeros in.
     fn shr_16<const BY: i32>(self, a: Self::V) -> Self::V;
     /// The mask of lanes whose top bit is set.
     fn signs_16(self, a: Self::V) -> Self::V;
-    /// `a << (low byte of by, signed)`; shifts right where that is negative; zero where all bits leave.
+    /// Shifts `a` left by the low byte of `by`, or right if that signed byte is negative; zero if all bits are shifted out.
     fn shift_16(self, a: Self::V, by: Self::V) -> Self::V;
 
-    // Lanes of 32 bits. Integers are operations of `Simd` and `Blocks`.
+    // Lanes of 32 bits. `Simd` and `Blocks` have the integer operations.
 
     /// `a > b`
     fn gt_u32(self, a: Self::V, b: Self::V) -> Self::V;
@@ -149,7 +149,7 @@ pub(crate) trait LaneOps: Blocks {
     fn even_64(self, a: Self::V, b: Self::V) -> Self::V;
     /// The odd lanes of two registers.
     fn odd_64(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Lanes of `a` and `b` in turn: those of their first halves, and those of their second.
+    /// Interleaves the lanes of `a` and `b`: the first halves in one register, the second halves in the other.
     fn zip_64(self, a: Self::V, b: Self::V) -> [Self::V; 2];
 
     // From one width of integers to another, in order.
@@ -157,8 +157,8 @@ pub(crate) trait LaneOps: Blocks {
     fn widen_8<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
     fn widen_16<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
     fn widen_32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
-    /// The low halves of the lanes, or if `SATURATE`, the nearest integers `TO` half the width (with a sign if `TO`), `FROM` those
-    /// with a sign or without.
+    /// The low halves of the lanes or, if `SATURATE`, the nearest integers of half the width; these are signed if `TO`, and the lanes are signed
+    /// if `FROM`.
     fn narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(
         self,
         a: Self::V,
@@ -174,7 +174,7 @@ pub(crate) trait LaneOps: Blocks {
         a: Self::V,
         b: Self::V,
     ) -> Self::V;
-    /// The nearest integers `TO` a type of the same width, with a sign or without, from the other one.
+    /// The nearest integers of the same width; these are signed if `TO`, and the lanes are signed if `FROM`.
     #[inline(always)]
     fn fit_8<const FROM: bool, const TO: bool>(self, x: Self::V) -> Self::V {
         match (FROM, TO) {
@@ -239,38 +239,38 @@ pub(crate) trait LaneOps: Blocks {
         let words = [low[0], low[1], high[0], high[1]];
         if AT == 0 { words } else { each!(words, |x| self.shl::<24>(x)) }
     }
-    /// Bytes in byte `AT` of lanes of 64 bits: in the lowest with zeros above, or in the top one with zeros below.
+    /// Bytes in byte `AT` of lanes of 64 bits: in the lowest byte with zeros above, or in the top byte with zeros below.
     fn bytes_in_doubles<const AT: usize>(self, x: Bytes<Self>) -> Doubles<Self>;
-    /// Lanes of 16 bits in those of 64: the lowest, or the top one, zeros elsewhere; `AT` is the byte where they begin.
+    /// Lanes of 16 bits within lanes of 64 bits: at the bottom or at the top, with zeros elsewhere; `AT` is the byte where they begin.
     fn halves_in_doubles<const AT: usize>(self, x: Halves<Self>) -> Doubles<Self>;
 
     // Float32.
 
-    /// `a == b`, so zeros if either is NaN.
+    /// `a == b`; zeros if either is NaN.
     fn eq_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// `|a| >= |b|`, false if either is NaN.
     fn abs_ge_f32(self, a: Self::V, b: Self::V) -> Self::V;
     /// `|a| > |b|`, false if either is NaN.
     fn abs_gt_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Whether what becomes of NaN by arithmetic is NaN with its sign.
+    /// Whether arithmetic turns NaN into a NaN with the same sign.
     const NAN_KEEPS_SIGN: bool = true;
-    /// The lesser one; `a` if that is NaN. `b` is a number.
+    /// The lesser of the two; `a` if it is NaN. `b` is a number.
     fn min_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The greater one; `a` if that is NaN. `b` is a number.
+    /// The greater of the two; `a` if it is NaN. `b` is a number.
     fn max_nan_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// `c - a * b`, where that is exact.
+    /// `c - a * b`, where the result is exact.
     fn mul_sub_f32(self, c: Self::V, a: Self::V, b: Self::V) -> Self::V;
-    /// To an integral value, in the direction.
+    /// Rounds to an integral value, in the direction.
     fn round_env_f32(self, x: Self::V) -> Self::V;
-    /// To the nearest integral value, ties away from zero.
+    /// Rounds to the nearest integral value, ties away from zero.
     fn round_away_f32(self, x: Self::V) -> Self::V;
-    /// Truncated to int32 (or uint32), saturated; NaN becomes 0.
+    /// Truncates to int32 (or uint32) and saturates; NaN becomes 0.
     fn int32_of_f32<const SIGNED: bool>(self, x: Self::V) -> Self::V;
     /// The low 32 bits of the truncated value; infinity and NaN become 0.
     fn low_32_of_f32(self, x: Self::V) -> Self::V;
-    /// The truncated int32, and 0 for what has more bits: `x` is in the range of int32, or 0 modulo 256, infinite or NaN.
+    /// The truncated int32, or 0 if it has more bits: `x` is in the range of int32, or 0 modulo 256, infinite or NaN.
     fn int32_or_0_of_f32(self, x: Self::V) -> Self::V;
-    /// Truncated to int8 (or uint8), saturated; NaN becomes 0.
+    /// Truncates to int8 (or uint8) and saturates; NaN becomes 0.
     #[inline(always)]
     fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {
         let x = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
@@ -283,20 +283,20 @@ pub(crate) trait LaneOps: Blocks {
             self.low_bytes_32(each!(x, |x| self.min_u(x, max)))
         }
     }
-    /// Truncated to int16 (or uint16), saturated; NaN becomes 0.
+    /// Truncates to int16 (or uint16) and saturates; NaN becomes 0.
     #[inline(always)]
     fn int16_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Halves<Self> {
         let [a, b, c, d] = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
         [self.narrow_32::<true, SIGNED, SIGNED>(a, b), self.narrow_32::<true, SIGNED, SIGNED>(c, d)]
     }
-    /// Of int32 that float32 holds, exactly.
+    /// Converts int32 that float32 holds, exactly.
     #[inline(always)]
     fn f32_of_short_int32(self, x: Self::V) -> Self::V {
         self.f32_of_int32_env::<true>(x)
     }
-    /// Of int32 (or uint32), rounded in the direction.
+    /// Converts int32 (or uint32), rounded in the direction.
     fn f32_of_int32_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
-    /// Of bytes (with a sign or without), exactly.
+    /// Converts bytes (signed or unsigned), exactly.
     #[inline(always)]
     fn f32_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Words<Self> {
         let [low, high] = two!(self.widen_8::<SIGNED>(x), |x| self.widen_16::<SIGNED>(x));
@@ -308,23 +308,23 @@ pub(crate) trait LaneOps: Blocks {
     /// Whether [`bf16_of_f32`](Self::bf16_of_f32) rounds in the direction.
     const BF16_IN_DIRECTION: bool = false;
     fn f32_of_f16(self, x: Self::V) -> [Self::V; 2];
-    /// Rounded in the direction. NaN becomes a quiet one with its sign and upper bits.
+    /// Rounds in the direction. NaN becomes quiet with its sign and upper bits.
     fn f16_of_f32_env(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Rounded to nearest even, or if [`BF16_IN_DIRECTION`](Self::BF16_IN_DIRECTION), in the direction. NaN becomes the canonical
-    /// one with its sign.
+    /// Rounds to nearest even or, if [`BF16_IN_DIRECTION`](Self::BF16_IN_DIRECTION), in the direction. NaN becomes the canonical NaN with its
+    /// sign.
     fn bf16_of_f32(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Of int16 (or uint16), rounded in the direction.
+    /// Converts int16 (or uint16), rounded in the direction.
     #[inline(always)]
     fn f16_of_int16_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
         let [a, b] = two!(self.widen_16::<SIGNED>(x), |x| self.f32_of_short_int32(x));
         self.f16_of_f32_env(a, b)
     }
-    /// The upper halves of `a + x` and `b + y`: wrapping sums of lanes of 32 bits.
+    /// The upper halves of `a + x` and `b + y`, which are wrapping sums of 32-bit lanes.
     #[inline(always)]
     fn add_upper_halves(self, [a, b]: [Self::V; 2], [x, y]: [Self::V; 2]) -> Self::V {
         self.pack_high_halves(self.add(a, x), self.add(b, y))
     }
-    /// Lanes of 16 bits as the upper halves of those of 32, zeros below.
+    /// Puts lanes of 16 bits into the upper halves of lanes of 32 bits, with zeros below.
     #[inline(always)]
     fn in_upper_halves(self, x: Self::V) -> [Self::V; 2] {
         two!(self.widen_16::<false>(x), |x| self.shl::<16>(x))
@@ -336,29 +336,29 @@ pub(crate) trait LaneOps: Blocks {
     fn abs_ge_f64(self, a: Self::V, b: Self::V) -> Self::V;
     /// `a + b`, rounded in the direction.
     fn add_env_f64(self, a: Self::V, b: Self::V) -> Self::V;
-    /// To an integral value, in the direction.
+    /// Rounds to an integral value, in the direction.
     fn round_env_f64(self, x: Self::V) -> Self::V;
-    /// To the nearest integral value, ties away from zero.
+    /// Rounds to the nearest integral value, ties away from zero.
     fn round_away_f64(self, x: Self::V) -> Self::V;
-    /// Truncated to int64 (or uint64), saturated; NaN becomes 0.
+    /// Truncates to int64 (or uint64) and saturates; NaN becomes 0.
     fn int64_of_f64<const SIGNED: bool>(self, x: Self::V) -> Self::V;
     /// The low 64 bits of the truncated value; infinity and NaN become 0.
     fn low_64_of_f64(self, x: Self::V) -> Self::V;
-    /// The truncated int64, and 0 for what has more bits (a multiple of 2^11, infinite) and NaN.
+    /// The truncated int64, or 0 for values with more bits (a multiple of 2^11, or infinite) and for NaN.
     fn int64_or_0_of_f64(self, x: Self::V) -> Self::V;
-    /// Of int64 (or uint64), rounded in the direction.
+    /// Converts int64 (or uint64), rounded in the direction.
     fn f64_of_int64_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
-    /// Of int32 (or uint32), exactly.
+    /// Converts int32 (or uint32), exactly.
     fn f64_of_int32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
-    /// Of bytes (with a sign or without), exactly.
+    /// Converts bytes (signed or unsigned), exactly.
     fn f64_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Doubles<Self>;
-    /// Of lanes of 16 bits (with a sign or without), exactly.
+    /// Converts lanes of 16 bits (signed or unsigned), exactly.
     fn f64_of_halves<const SIGNED: bool>(self, x: Halves<Self>) -> Doubles<Self>;
-    /// Exactly.
+    /// Converts exactly.
     fn f64_of_f32(self, x: Self::V) -> [Self::V; 2];
-    /// Rounded in the direction.
+    /// Converts, rounded in the direction.
     fn f32_of_f64_env(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Rounded to odd: what is beyond the range of float32 becomes its largest magnitude.
+    /// Converts, rounded to odd: values out of range of float32 become its largest magnitude.
     fn f32_of_f64_odd(self, a: Self::V, b: Self::V) -> Self::V;
 
     // Memory.
@@ -371,16 +371,16 @@ pub(crate) trait LaneOps: Blocks {
     ///
     /// A register can be written.
     unsafe fn store(self, p: *mut u8, x: Self::V);
-    /// Two units of codes of `BITS` (2, 4 or 6) bits from packed storage, one per byte.
+    /// Loads two units of codes of `BITS` (2, 4 or 6) bits from packed storage, one per byte.
     ///
     /// # Safety
     ///
-    /// The bytes of both can be read: `2 * BITS` for each 8 bytes of a register.
+    /// The bytes of both units can be read: `2 * BITS` for each 8 bytes of a register.
     unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [Self::V; 2];
-    /// Two units of codes of `BITS` (2, 4 or 6) bits, without bits above, to packed storage.
+    /// Stores two units of codes of `BITS` (2, 4 or 6) bits, which have no bits above these, to packed storage.
     ///
     /// # Safety
     ///
-    /// The bytes of both can be written.
+    /// The bytes of both units can be written.
     unsafe fn pack<const BITS: usize>(self, p: *mut u8, x: [Self::V; 2]);
 }

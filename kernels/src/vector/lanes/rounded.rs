@@ -1,8 +1,8 @@
 //! Kernels for rules that are not the common ones.
 //!
-//! Where the one inexact instruction of a kernel obeys the direction of the environment, the kernel of the common rules serves
-//! every direction. The others are here: ties away from zero and to odd, integers rounded otherwise than toward zero, and the small
-//! floats ([`small`](super::small)), whose formats and rules are data.
+//! If the one inexact instruction of a kernel obeys the direction of the environment, the kernel of the common rules serves every direction. This
+//! module has the other kernels: for ties away from zero and to odd, for integers rounded otherwise than toward zero, and for the small floats
+//! ([`small`](super::small)), whose formats and rules are data.
 
 use super::{
     Doubles, Halves, LaneOps, Lanes, Words,
@@ -40,8 +40,7 @@ use crate::{
 use core::marker::PhantomData;
 use half::{bf16, f16};
 
-/// Lanes that are rounded to integral values in the direction of the environment, or if `AWAY`, to the nearest with ties away
-/// from zero.
+/// Lanes that are rounded to integral values: in the direction of the environment or, if `AWAY`, to nearest with ties away from zero.
 pub(crate) trait Integral<M: LaneOps>: Lanes<M> {
     fn integral<const AWAY: bool>(self, m: M) -> Self;
 }
@@ -69,21 +68,21 @@ impl<M: LaneOps, S: Source<M, Lanes: Integral<M>>, const AWAY: bool> Source<M> f
     type Tables = S::Tables;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> S::Tables {
-        // SAFETY: the caller's data are those of `S`.
+        // SAFETY: the caller's data belong to a kernel of `S`.
         unsafe { S::tables(m, data) }
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: S::Tables, src: [*const u8; 2]) -> [S::Lanes; 2] {
-        // SAFETY: the caller's units are those of `S`.
+        // SAFETY: the caller grants units of `S`.
         two!(unsafe { S::load(m, tables, src) }, |x| x.integral::<AWAY>(m))
     }
 }
 
-/// A float32 as float16, with bits that round it.
+/// Float16 from float32 whose bits were adjusted so that the conversion rounds as required.
 struct F16Rounded<R: RoundingMode>(PhantomData<R>);
-/// Bfloat16 by an addition to the bits.
+/// Bfloat16, rounded by an addition to the bits of float32.
 struct BF16Rounded<R: RoundingMode>(PhantomData<R>);
-/// Float32 and float64 of what has more bits, alone and with a zero behind them.
+/// Float32 and float64 from sources with more bits; alone, or as complex numbers with an imaginary part of zero.
 struct F32Rounded<R: RoundingMode>(PhantomData<R>);
 struct F64Rounded<R: RoundingMode>(PhantomData<R>);
 struct C64Rounded<R: RoundingMode>(PhantomData<R>);
@@ -109,7 +108,7 @@ target::targets! {
 #[inline(always)]
 fn f16<M: LaneOps, R: RoundingMode>(m: M, x: Words<M>) -> Halves<M> {
     if R::MODE == Mode::Away {
-        // A last bit that moves ties, but would make infinity NaN.
+        // Sets the last bit, which moves ties past the middle, but would turn infinity into NaN.
         let infinity = m.splat(f32::INFINITY.to_bits());
         return f16_of_words(m, each!(x, |x| m.add(m.or(x, m.splat(1)), m.abs_ge_f32(x, infinity))));
     }
@@ -152,7 +151,7 @@ fn f32<M: LaneOps, L: Lanes<M>, R: RoundingMode>(m: M, x: L) -> Words<M> {
     if R::MODE == Mode::Directed {
         return x.f32(m);
     }
-    // A last bit that moves ties, but would make infinity NaN.
+    // Sets the last bit, which moves ties past the middle, but would turn infinity into NaN.
     let infinity = m.splat_64(f64::INFINITY.to_bits());
     let moved = eight!(x.f64_odd(m), |x| {
         let moved = m.or(x, m.splat_64(1));
@@ -171,7 +170,7 @@ pub(crate) fn by_mode(mode: Mode, [directed, away, odd]: [KernelFn; 3]) -> Kerne
     mode.pick([directed, directed, away, odd])
 }
 
-/// Floats of at most 8 bits with a sign.
+/// The kernels to floats of at most 8 bits with a sign.
 fn signed<M: LaneOps, S: Source<M>>(mode: Mode) -> KernelFn {
     by_mode(
         mode,
@@ -183,7 +182,7 @@ fn signed<M: LaneOps, S: Source<M>>(mode: Mode) -> KernelFn {
     )
 }
 
-/// Floats of 16 bits.
+/// The kernels to floats of 16 bits.
 fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     match to {
         DType::Float16 => by_mode(
@@ -205,18 +204,18 @@ fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     }
 }
 
-/// `float8_e8m0fnu`.
+/// The kernel to `float8_e8m0fnu`.
 fn power<M: LaneOps, S: Source<M>>() -> KernelFn {
     run::<M, S, Byte<Power<false>, 8>, true>
 }
 
-/// Whether for `float8_e8m0fnu` it matters that what float64 has beyond the range of float32, to odd, is the largest float32.
+/// Whether `float8_e8m0fnu` must distinguish the largest float32 from float64 out of range of float32, which rounding to odd makes equal.
 fn beyond(rules: &Rules) -> bool {
     let down = !matches!(rules.rounding, Rounding::Ceil | Rounding::NearestAway | Rounding::NearestEven);
     down && !rules.saturate && rules.power_range != PowerRange::Exact
 }
 
-/// Float32 and the complex numbers of its parts, of what has more bits, by ties away and to odd.
+/// The kernels to float32 and complex64 from sources with more bits, for ties away from zero and to odd.
 fn singles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     match to {
         DType::Float32 => by_mode(
@@ -238,7 +237,7 @@ fn singles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     }
 }
 
-/// The same of float64.
+/// The same for float64 and complex128.
 fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     match to {
         DType::Float64 => by_mode(
@@ -274,7 +273,7 @@ impl<K: Tokens, S> AnyIntegral<K> for S where
 {
 }
 
-/// Integers.
+/// The kernels to integers.
 fn ints<K: Tokens, S: AnyIntegral<K>>(dtype: DType, away: bool, saturate: bool) -> Option<KernelFn> {
     fn of<K: Tokens, S: AnyIntegral<K>, D: Format>(away: bool, saturate: bool) -> KernelFn {
         match (away, saturate) {
@@ -301,7 +300,7 @@ fn ints<K: Tokens, S: AnyIntegral<K>>(dtype: DType, away: bool, saturate: bool) 
     })
 }
 
-/// The function for the source of a dtype that has one.
+/// The function for the source of a dtype, if it has one.
 macro_rules! of_source {
     ($from:expr, [$($variant:ident: $source:ty),*], $function:ident::<$token:ty> $args:tt) => {
         match $from {
@@ -330,12 +329,12 @@ pub(crate) fn mode(rules: &Rules) -> (Mode, Direction) {
     }
 }
 
-/// Whether the addition of the common kernel of a small float truncates, too, but that of bits.
+/// Whether the common kernel of a small float truncates under these rules: a float addition does toward zero, an addition of bits does not.
 pub(crate) fn truncates(to: DType, rules: &Rules) -> bool {
     *rules == Rules { rounding: Rounding::TowardZero, ..Rules::common(to, rules.saturate) }
 }
 
-/// The kernel of a pair under rules that are not the common ones, in byte storage. `table` holds the kernels under those.
+/// The kernel of a pair under other rules than the common ones, in byte storage. `table` holds the kernels under the common rules.
 pub(crate) fn rounded<K: Tokens>(
     from: Encoding,
     to: Encoding,
@@ -353,7 +352,7 @@ pub(crate) fn rounded<K: Tokens>(
         _ if s == d || parts_fit(s, d) => common(),
         Spec::Bool => common(),
         Spec::Int { .. } if !float || rules.rounding == Rounding::TowardZero => common(),
-        // Bytes of bytes are looked up.
+        // Byte-to-byte casts are looked up.
         _ if s.size() == 1 && d.size() == 1 => return None,
         Spec::Int { .. } if mode == Mode::Odd => return None,
         Spec::Int { .. } => of_source!(s, [
@@ -412,7 +411,7 @@ pub(crate) fn rounded<K: Tokens>(
     Some(Rounded { run, direction, second: None })
 }
 
-/// Results of a byte that come with the cast.
+/// The kernel that looks up results of a byte in a table that comes with the cast.
 fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits: u32) -> TableFn<Lut<E, 1>> {
     match to_bits {
         2 => with_table::<M, Given<Q, E, BITS>, Byte<Found, 2>, true>(),
@@ -422,7 +421,7 @@ fn given<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(to_bits
     }
 }
 
-/// Wider integers of integers of a byte that come with the cast.
+/// The kernel that looks up integers of a byte in a table that comes with the cast, and widens them.
 fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(
     to: DType,
     signed: bool,
@@ -437,7 +436,7 @@ fn widened<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize>(
     }
 }
 
-/// The kernel of a source of a byte under rules that are not the common ones, with the table that it reads.
+/// The kernel of a source of a byte under other rules than the common ones, with the table that it reads.
 pub(crate) fn tabled<K: Tokens>(
     from: Encoding,
     to: Encoding,
@@ -468,7 +467,7 @@ pub(crate) fn tabled<K: Tokens>(
     }
     let Spec::Int { signed, .. } = d.spec() else { return None };
     if matches!(set, Some(Set::Four | Set::Six)) {
-        // Rounded, their values have a byte; what is negative saturates to 0 by the table.
+        // The rounded values fit in a byte; the table already saturates negative values to 0.
         let signed = signed || !rules.saturate;
         let byte = if signed { DType::Int8 } else { DType::UInt8 };
         let words = &lut::words(s, byte, &Rules { saturate: true, ..*rules });

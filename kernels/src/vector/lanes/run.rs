@@ -1,4 +1,4 @@
-//! The loop of every kernel here.
+//! The loop that all kernels of this module share.
 
 use super::{
     super::{bytes, padded_bits},
@@ -13,16 +13,16 @@ use crate::format::data::Data;
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::vector::kernel::KernelFn), of a pair with this source and this target; the CPU has what the token stands for.
+/// As [`KernelFn`](crate::vector::kernel::KernelFn), for a pair with this source and this target; the CPU has the features of the token.
 pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
 ) {
-    // SAFETY: the CPU has what the token stands for, by the caller.
+    // SAFETY: the caller's CPU has the features of the token.
     let m = unsafe { M::new_unchecked() }.under(data);
-    // SAFETY: the caller's buffers.
+    // SAFETY: the caller grants the buffers.
     unsafe { m.vectorize::<Pair<S, D, SATURATE>>(src, dst, n, data) }
 }
 
@@ -35,13 +35,13 @@ impl<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool> Kernel<M> for
         let (s, d) = const { (S::BITS, D::BITS) };
         let unit = const { size_of::<M::V>() };
         let block = const { 2 * size_of::<M::V>() };
-        // SAFETY: blocks begin at whole bytes and end at the last element or before; the data are those of the pair.
+        // SAFETY: blocks begin at whole bytes and end at the last element or before; `data` belongs to the pair.
         unsafe {
             let tables = S::tables(m, data);
             let (mut from, mut to) = (src, dst);
             let (mut blocks, mut rest) = (n / block, n % block);
             loop {
-                // One place that calls the body, so that it is there once.
+                // One place calls the body, so that its code exists once.
                 for _ in 0..blocks {
                     let x = S::load(m, tables, [from, from.add(bytes(unit, s))]);
                     D::store::<S::Lanes, SATURATE>(m, x, [to, to.add(bytes(unit, d))], data);
@@ -54,7 +54,7 @@ impl<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool> Kernel<M> for
                     let whole = run::<M, S, D, SATURATE>;
                     return padded_bits(m, whole, block, s, d, from, to, rest, data);
                 }
-                // The last whole block once more, overlapping the one before.
+                // Casts the last whole block again, overlapping the one before.
                 (from, to) = (src.add(bytes(n - block, s)), dst.add(bytes(n - block, d)));
                 (blocks, rest) = (1, 0);
             }
@@ -62,11 +62,11 @@ impl<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool> Kernel<M> for
     }
 }
 
-/// The parts of complex numbers, as reals.
+/// Casts the parts of complex numbers as real numbers.
 ///
 /// # Safety
 ///
-/// As [`run`], of the complex pair.
+/// As [`run`], for the complex pair.
 pub(crate) unsafe fn parts<M: LaneOps, S: Source<M>, D: Target<M>>(
     src: *const u8,
     dst: *mut u8,

@@ -1,4 +1,4 @@
-//! Which kernel takes a pair under the common rules: the source and the target of every pair, in byte storage or packed.
+//! Chooses the kernel of each pair under the common rules: the source and the target of every pair, in byte storage or packed.
 
 use super::{
     LaneOps,
@@ -21,15 +21,15 @@ use crate::{
 use half::{bf16, f16};
 use num_complex::Complex;
 
-/// The tokens of a tier: most kernels need no more than the [`Base`](Tokens::Base); those to 16-bit floats may use instructions
-/// that not every CPU of the tier has.
+/// The tokens of a tier. Most kernels need only the [`Base`](Tokens::Base); kernels to 16-bit floats may use instructions that not every CPU of
+/// the tier has.
 pub(crate) trait Tokens: 'static {
     /// Whether the kernels in the table of the tier round in the direction of the environment.
     const COMMON_OBEYS: bool = true;
     type Base: LaneOps;
-    /// For kernels to float16.
+    /// The token of kernels to float16.
     type F16: LaneOps;
-    /// For kernels to bfloat16.
+    /// The token of kernels to bfloat16.
     type BF16: LaneOps;
 }
 
@@ -37,7 +37,7 @@ pub(crate) trait Tokens: 'static {
 pub(crate) trait AnySource<K: Tokens>: Source<K::Base> + Source<K::F16> + Source<K::BF16> {}
 impl<K: Tokens, S: Source<K::Base> + Source<K::F16> + Source<K::BF16>> AnySource<K> for S {}
 
-/// Codes of a byte or less, of `bits` bits if they are packed.
+/// The kernel to codes of a byte or less, of `bits` bits if they are packed.
 const fn byte<M: LaneOps, S: Source<M>, C: Codes<M>, const PACKED: bool>(
     bits: u32,
     saturate: bool,
@@ -58,7 +58,7 @@ const fn byte<M: LaneOps, S: Source<M>, C: Codes<M>, const PACKED: bool>(
 pub(crate) const fn to<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool>(
     saturate: bool,
 ) -> KernelFn {
-    /// Integers that wrap are the same bits whatever their sign.
+    /// The kernel to integers. Integers that wrap have the same bits whatever their sign.
     const fn int<M: LaneOps, S: Source<M>, T: target::Target<M>, W: target::Target<M>>(
         saturate: bool,
     ) -> KernelFn {
@@ -93,7 +93,7 @@ const fn is_small_float(dtype: DType) -> bool {
     matches!(dtype.spec(), Spec::Float(f) if f.bits() <= 8)
 }
 
-/// The kernel of a pair whose source has `BITS` bits in its storage, if that is less than a byte. `PACKED` is the target's.
+/// The kernel of a pair whose source stores `BITS` bits per element, if that is less than a byte. `PACKED` describes the target.
 pub(crate) const fn pair<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKED: bool>(
     saturate: bool,
 ) -> KernelFn {
@@ -129,11 +129,11 @@ pub(crate) const fn pair<K: Tokens, S: Format, D: Format, const BITS: usize, con
     }
 }
 
-/// The kernel of a pair whose source has a byte per element, or `BITS` packed.
+/// The kernel of a pair whose source has a byte per element, or `BITS` bits if packed.
 const fn of_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKED: bool>(
     saturate: bool,
 ) -> KernelFn {
-    /// Integers of `bits` bits without a sign; what fits anyway is not limited.
+    /// The kernel from unsigned integers of `bits` bits; values that always fit are not limited.
     const fn masked<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool>(
         bits: u32,
         saturate: bool,
@@ -148,7 +148,7 @@ const fn of_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKE
     match S::DTYPE {
         DType::UInt2 if int => masked::<K, Masked<3, BITS>, D, PACKED>(2, saturate),
         DType::UInt4 if int => masked::<K, Masked<15, BITS>, D, PACKED>(4, saturate),
-        // Bits that are cut off.
+        // The upper bits are cut off.
         DType::Int2 if int && !saturate && D::DTYPE.bits() == 2 => {
             masked::<K, Masked<3, BITS>, D, PACKED>(2, false)
         }
@@ -189,7 +189,7 @@ const fn of_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKE
     }
 }
 
-/// Targets of a byte or less.
+/// The kernels to targets of a byte or less.
 const fn to_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKED: bool>(
     saturate: bool,
 ) -> KernelFn {
@@ -235,12 +235,12 @@ impl<K: Tokens, const E: usize, Q: Lookup<K::Base, E> + Lookup<K::F16, E> + Look
 {
 }
 
-/// Wider targets of sources of up to 6 bits, whose truncated values have a byte.
+/// The kernels to wider targets from sources of up to 6 bits, whose truncated values fit in a byte.
 const fn short<K: Tokens, S: Format, D: Format, Q: AnyLookup<K, E>, const E: usize, const BITS: usize>(
     saturate: bool,
 ) -> KernelFn {
     match D::DTYPE.spec() {
-        // What is negative saturates to 0 by the table.
+        // The table already saturates negative values to 0.
         Spec::Int { signed: false, .. } if saturate => {
             to::<K, ToInts<Saturating<S, u8>, Q, false, E, BITS>, D, false>(false)
         }
@@ -249,7 +249,7 @@ const fn short<K: Tokens, S: Format, D: Format, Q: AnyLookup<K, E>, const E: usi
     }
 }
 
-/// Wider targets. Many need the same words.
+/// The kernels to wider targets. Many need the same words.
 const fn wider<K: Tokens, S: Format, D: Format, Q: AnyLookup<K, E>, const E: usize, const BITS: usize>(
     saturate: bool,
 ) -> KernelFn {

@@ -1,8 +1,8 @@
-//! The floats of 8 bits and less under any rules: the formats and the rules are numbers in [`Data`].
+//! The floats of 8 bits and less under any rules: formats and rules are numbers in [`Data`].
 //!
-//! The algorithm is that of `vector::small`, with these differences: the addition that rounds has the sign of the value, so that
-//! it obeys every direction of the environment; NaN is put in among the bytes, where all formats have it in one way; the exponent is
-//! brought to its place by a multiplication of bytes.
+//! The algorithm is the one of `vector::small`, with these differences. The addition that rounds has the sign of the value, so that it obeys every
+//! direction of the environment. NaN is inserted among the bytes, in one way for all formats. A multiplication of bytes moves the exponent to its
+//! place.
 
 use super::{Bytes, LaneOps, Lanes, high_halves, target::Codes, truths, two};
 use crate::{
@@ -38,7 +38,7 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for Signed<R> {
         let exponents = m.shr_narrow_16::<7>(high[0], high[1]);
         let mut codes = place(m, m.low_bytes_32(sums), exponents, data, 0);
         if R::MODE == Mode::Odd {
-            // What was dropped was not zero.
+            // A nonzero part was dropped.
             let inexact = each!([0, 1, 2, 3], |k| {
                 m.abs_gt_f32(limited[k], m.mul_sub_f32(sums[k], powers[k], unit))
             });
@@ -56,7 +56,7 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for Signed<R> {
     }
 }
 
-/// The magnitudes of counts of units, and the exponents of the sums, of which those of float32 are greater by `bias`.
+/// Combines the counts of units with the exponents of the sums to magnitudes; `exponents` are greater than float32's by `bias`.
 #[inline(always)]
 pub(crate) fn place<M: LaneOps>(
     m: M,
@@ -71,7 +71,7 @@ pub(crate) fn place<M: LaneOps>(
     m.mul_add_8(m.sub_8(counts, m.splat_8(excess)), exponents, m.splat_8(factor))
 }
 
-/// The codes of magnitudes: `signs` are the top bits of bytes, `numbers` those that do not become NaN.
+/// Adds signs and NaN to magnitudes: `signs` are the top bits of bytes, and `numbers` is the mask of lanes that do not become NaN.
 #[inline(always)]
 pub(crate) fn signed<M: LaneOps>(
     m: M,
@@ -96,7 +96,7 @@ pub(crate) fn signed<M: LaneOps>(
     }
 }
 
-/// `float8_e5m2` of float16: without its last eight bits.
+/// `float8_e5m2` from float16, by dropping the last eight bits.
 pub(crate) struct E5m2<R: RoundingMode>(PhantomData<R>);
 
 impl<M: LaneOps, R: RoundingMode> Codes<M> for E5m2<R> {
@@ -105,7 +105,7 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for E5m2<R> {
         let x = x.halves(m);
         let all = |x: u16| m.splat_16(x);
         let [positive, negative] = data.rounding.dropping_16.map(|x| (x >> 8) as u16);
-        // Infinity is the first magnitude that is not finite, in both formats.
+        // In both formats, infinity is the first magnitude that is not finite.
         let limit = if data.float.encoder.limit < 65536_f32.to_bits() { 0x7B00 } else { 0x7C00 };
         let to_even = all((data.rounding.dropping_16[0] == 0x7FFF) as u16);
         let sums = two!(x, |x| {
@@ -125,7 +125,7 @@ impl<M: LaneOps, R: RoundingMode> Codes<M> for E5m2<R> {
     }
 }
 
-/// `float8_e8m0fnu`: `data::Power`. `BEYOND` if the largest float32 and what is beyond differ.
+/// `float8_e8m0fnu`, as in `data::Power`. `BEYOND` if the largest float32 differs from values out of its range.
 pub(crate) struct Power<const BEYOND: bool>;
 
 impl<M: LaneOps, const BEYOND: bool> Codes<M> for Power<BEYOND> {
@@ -135,7 +135,7 @@ impl<M: LaneOps, const BEYOND: bool> Codes<M> for Power<BEYOND> {
         let power = &data.power;
         let all = |x: u32| m.splat(x);
         let codes = each!(x, |x| {
-            // Negative values are negative integers.
+            // Negative floats compare as negative integers.
             let x = m.min_u(m.max_i(m.and(x, all(power.magnitude)), all(0)), all(power.largest));
             let field = m.shr::<23>(m.add(x, all(power.addend)));
             m.and_not(field, m.gt_u32(all(power.second), x))

@@ -17,13 +17,13 @@ pub(crate) trait Source<M: LaneOps> {
     /// Bits of an element in its storage.
     const BITS: usize;
     type Lanes: Lanes<M>;
-    /// What stays in registers.
+    /// The tables that stay in registers.
     type Tables: Copy;
     /// # Safety
     ///
-    /// `data` is that of a kernel of this source: a table it points to can be read.
+    /// `data` belongs to a kernel of this source, so the table that it points to can be read.
     unsafe fn tables(m: M, data: &Data) -> Self::Tables;
-    /// Two units that begin at these places; packed ones both at the first.
+    /// Loads two units that begin at these places; packed units both begin at the first.
     ///
     /// # Safety
     ///
@@ -31,15 +31,15 @@ pub(crate) trait Source<M: LaneOps> {
     unsafe fn load(m: M, tables: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2];
 }
 
-/// The real or the imaginary part is not zero.
+/// Complex numbers, tested for a real or imaginary part that is not zero.
 pub(crate) struct Either<T>(T);
 /// bool.
 pub(crate) struct Truth;
-/// Float16 or bfloat16 without the sign, to be compared with zero.
+/// Float16 or bfloat16 without the sign, for comparison with zero.
 pub(crate) struct Magnitudes;
-/// Bfloat16 on the way to small floats.
+/// Bfloat16 that will become small floats.
 pub(crate) struct Upper;
-/// Float16 as they are, in lanes of 16 bits.
+/// Float16, loaded unchanged into lanes of 16 bits.
 pub(crate) struct Plain;
 
 /// # Safety
@@ -69,7 +69,7 @@ pub(crate) unsafe fn doubles<M: LaneOps>(m: M, p: *const u8) -> Doubles<M> {
     eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe { m.load(p.add(k * size_of::<M::V>())) })
 }
 
-/// The real parts of a unit of complex64, and the imaginary ones.
+/// Loads the real parts and the imaginary parts of a unit of complex64.
 ///
 /// # Safety
 ///
@@ -81,7 +81,7 @@ unsafe fn parts_32<M: LaneOps>(m: M, p: *const u8) -> [Words<M>; 2] {
     [each!([0, 2, 4, 6], |k| m.even_32(x[k], x[k + 1])), each!([0, 2, 4, 6], |k| m.odd_32(x[k], x[k + 1]))]
 }
 
-/// The real parts of a unit of complex128, and the imaginary ones.
+/// Loads the real parts and the imaginary parts of a unit of complex128.
 ///
 /// # Safety
 ///

@@ -1,7 +1,7 @@
 //! Sources of one byte per element or less, looked up ([`lookup`](super::lookup)).
 //!
-//! A table gives the results themselves ([`Found8`], [`Found16`]), or what they are easily made of: short integers, or the
-//! upper halves of float32. Tables of the common rules are constants; those of other rules come with the cast (`Data::table`).
+//! A table gives the results themselves ([`Found8`], [`Found16`]), or values from which the results are easily made: short integers, or the upper
+//! halves of float32. Tables of the common rules are constants; tables of other rules come with the cast (`Data::table`).
 
 use super::two;
 use super::{
@@ -23,11 +23,11 @@ use crate::{
 };
 use core::marker::PhantomData;
 
-/// Results of a byte.
+/// Looked-up results of a byte.
 #[derive(Clone, Copy)]
 pub(crate) struct Found8<M: LaneOps>(pub(crate) Bytes<M>);
 
-/// Results of two bytes.
+/// Looked-up results of two bytes.
 #[derive(Clone, Copy)]
 pub(crate) struct Found16<M: LaneOps>(pub(crate) Halves<M>);
 
@@ -45,7 +45,7 @@ impl<M: LaneOps> Lanes<M> for Found16<M> {
     }
 }
 
-/// Two units of codes of `BITS` bits: one per byte if they are 8, else packed, both at the first place.
+/// Loads two units of codes of `BITS` bits: one per byte if `BITS` is 8, else packed, both at the first place.
 ///
 /// # Safety
 ///
@@ -55,17 +55,17 @@ pub(crate) unsafe fn codes<M: LaneOps, const BITS: usize>(
     m: M,
     [first, second]: [*const u8; 2],
 ) -> [M::V; 2] {
-    // SAFETY: a unit of bytes is a register; the caller's packed units are those of `unpack`.
+    // SAFETY: a unit of bytes is a register; packed units are the caller's, as `unpack` requires.
     unsafe { if BITS < 8 { m.unpack::<BITS>(first) } else { [m.load(first), m.load(second)] } }
 }
 
-/// Packed (`BITS` less than 8) or not: the results themselves, of a byte.
+/// Looks up the results themselves, of a byte. The source is packed if `BITS` is less than 8.
 pub(crate) struct To8<T, Q, const E: usize, const BITS: usize>(PhantomData<(T, Q)>);
-/// The same of two bytes.
+/// Looks up the results themselves, of two bytes.
 pub(crate) struct To16<T, Q, const E: usize, const BITS: usize>(PhantomData<(T, Q)>);
-/// Integers of a byte, of which the results are made.
+/// Looks up integers of a byte, from which the results are made.
 pub(crate) struct ToInts<T, Q, const SIGNED: bool, const E: usize, const BITS: usize>(PhantomData<(T, Q)>);
-/// Float32, of which the results are made.
+/// Looks up float32, from which the results are made.
 pub(crate) struct ToF32<T, Q, const E: usize, const BITS: usize>(PhantomData<(T, Q)>);
 
 impl<T, Q, const E: usize, const BITS: usize> To8<T, Q, E, BITS> {
@@ -91,7 +91,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Found8<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, BITS>(m, src) }, |codes| Found8(tables.get(m, Q::index(m, codes))))
     }
 }
@@ -108,7 +108,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const SIGNED: bool, const E: us
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<M, SIGNED>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { To8::<T, Q, E, BITS>::load(m, tables, src) }, |x| Ints8(x.0))
     }
 }
@@ -124,7 +124,7 @@ impl<T, Q, const E: usize, const BITS: usize> To16<T, Q, E, BITS> {
         [Q::Entries::new(m, low), Q::Entries::new(m, high)]
     }
 
-    /// The results of codes, one per byte.
+    /// The looked-up results of codes, one code per byte.
     #[inline(always)]
     pub(crate) fn found<M: LaneOps>(m: M, tables: [Q::Entries; 2], codes: M::V) -> Halves<M>
     where
@@ -148,7 +148,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Found16<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, BITS>(m, src) }, |codes| Found16(Self::found(m, tables, codes)))
     }
 }
@@ -165,7 +165,7 @@ impl<M: LaneOps, T: lut::Words, Q: Lookup<M, E>, const E: usize, const BITS: usi
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: [Q::Entries; 2], src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { To16::<T, Q, E, BITS>::load(m, tables, src) }, |x| F32::new(upper_halves(m, x.0)))
     }
 }
@@ -176,7 +176,7 @@ pub(crate) trait Tabled {
 
     /// # Safety
     ///
-    /// `data` is that of a kernel of this source ([`with_table`](with_table)).
+    /// `data` belongs to a kernel of this source ([`with_table`](with_table)).
     #[inline(always)]
     unsafe fn table(data: &Data) -> &Self::Table {
         // SAFETY: such a kernel has a table of this type.
@@ -194,11 +194,11 @@ impl Tabled for GivenF32 {
     type Table = Lut<128, 2>;
 }
 
-/// Codes whose results of a byte come with the cast.
+/// Looks up results of a byte in a table that comes with the cast.
 pub(crate) struct Given<Q, const E: usize, const BITS: usize>(PhantomData<Q>);
-/// The same of integers of a byte, of which the results are made.
+/// The same for integers of a byte, from which the results are made.
 pub(crate) struct GivenInts<Q, const SIGNED: bool, const E: usize, const BITS: usize>(PhantomData<Q>);
-/// 8-bit floats, as float32 of which the upper halves come with the cast, in a [`Lut`].
+/// 8-bit floats as float32, whose upper halves come with the cast in a [`Lut`].
 pub(crate) struct GivenF32;
 
 impl<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> for Given<Q, E, BITS> {
@@ -207,12 +207,12 @@ impl<M: LaneOps, Q: Lookup<M, E>, const E: usize, const BITS: usize> Source<M> f
     type Tables = Q::Entries;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Q::Entries {
-        // SAFETY: the caller's data.
+        // SAFETY: the caller vouches for the data.
         Q::Entries::new(m, unsafe { &Self::table(data).planes[0] })
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Found8<M>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, BITS>(m, src) }, |codes| Found8(tables.get(m, Q::index(m, codes))))
     }
 }
@@ -225,12 +225,12 @@ impl<M: LaneOps, Q: Lookup<M, E>, const SIGNED: bool, const E: usize, const BITS
     type Tables = Q::Entries;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Q::Entries {
-        // SAFETY: the caller's data.
+        // SAFETY: the caller vouches for the data.
         unsafe { Given::<Q, E, BITS>::tables(m, data) }
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: Q::Entries, src: [*const u8; 2]) -> [Ints8<M, SIGNED>; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { Given::<Q, E, BITS>::load(m, tables, src) }, |x| Ints8(x.0))
     }
 }
@@ -241,13 +241,13 @@ impl<M: LaneOps> Source<M> for GivenF32 {
     type Tables = ([Quads<M, 2>; 2], [u8; 2]);
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> Self::Tables {
-        // SAFETY: the caller's data.
+        // SAFETY: the caller vouches for the data.
         let Lut { planes: [low, high], patch } = unsafe { Self::table(data) };
         ([Quads::new(m, low), Quads::new(m, high)], *patch)
     }
     #[inline(always)]
     unsafe fn load(m: M, (tables, patch): Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(unsafe { codes::<M, 8>(m, src) }, |codes| {
             let [low, high] = Fnuz::planes(m, tables, patch, codes);
             F32::new(upper_halves(m, m.zip_8(low, high)))
@@ -255,19 +255,19 @@ impl<M: LaneOps> Source<M> for GivenF32 {
     }
 }
 
-/// A kernel with the type of the table that it reads.
+/// Gives a kernel the type of the table that it reads.
 ///
 /// # Safety
 ///
-/// The kernel reads `data.table` as a `T`, or not at all.
+/// The kernel reads `data.table` as a `T`, or does not read it.
 pub(crate) unsafe fn reading<T>(run: KernelFn) -> TableFn<T> {
-    // SAFETY: the two differ in the type behind one reference, and `WithTable` is `Data` there.
+    // SAFETY: the two types differ only in the type behind one reference, and `WithTable` is `Data` in memory.
     unsafe { core::mem::transmute::<KernelFn, TableFn<T>>(run) }
 }
 
 /// The kernel of a source whose table comes with the cast.
 pub(crate) fn with_table<M: LaneOps, S: Source<M> + Tabled, D: Target<M>, const SATURATE: bool>()
 -> TableFn<S::Table> {
-    // SAFETY: the source alone reads a table, and reads it as its own type.
+    // SAFETY: only the source reads a table, and it reads the table as its own type.
     unsafe { reading(run::<M, S, D, SATURATE>) }
 }

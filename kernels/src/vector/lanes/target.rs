@@ -1,4 +1,4 @@
-//! Targets under the common rules: what lanes become, and how it is stored.
+//! Targets under the common rules: the results that lanes become, and how these are stored.
 
 use super::{
     super::{
@@ -20,7 +20,7 @@ use core::marker::PhantomData;
 pub(crate) trait Target<M: LaneOps> {
     /// Bits of an element in its storage.
     const BITS: usize;
-    /// Two units that begin at these places; packed ones both at the first.
+    /// Stores two units that begin at these places; packed units both begin at the first.
     ///
     /// # Safety
     ///
@@ -28,12 +28,12 @@ pub(crate) trait Target<M: LaneOps> {
     unsafe fn store<L: Lanes<M>, const SATURATE: bool>(m: M, x: [L; 2], dst: [*mut u8; 2], data: &Data);
 }
 
-/// What makes elements of a byte or less.
+/// Makes elements of a byte or less from lanes.
 pub(crate) trait Codes<M: LaneOps> {
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V;
 }
 
-/// They are there.
+/// The lanes already hold the codes.
 pub(crate) struct Found;
 /// Integers.
 pub(crate) struct Int<const WIDTH: u32, const SIGNED: bool>;
@@ -61,7 +61,7 @@ impl<M: LaneOps, const WIDTH: u32, const SIGNED: bool> Codes<M> for Int<WIDTH, S
         if WIDTH == 8 {
             return x.int8::<SATURATE, SIGNED>(m);
         }
-        // From the range of a byte to that of fewer bits.
+        // Saturates from the range of a byte to the range of fewer bits.
         let mask = (1_u8 << WIDTH) - 1;
         let max = m.splat_8(mask >> SIGNED as u32);
         if SATURATE && L::UNSIGNED {
@@ -78,10 +78,10 @@ impl<M: LaneOps, const WIDTH: u32, const SIGNED: bool> Codes<M> for Int<WIDTH, S
 }
 
 impl<D: Format> Small<D> {
-    /// Whether it is `float8_e8m0fnu`: only there the last bits of a value that float32 cannot hold matter. Of the others those
-    /// with more than 24 significant bits are out of range.
+    /// Whether the target is `float8_e8m0fnu`: only there the last bits of a value that float32 cannot hold matter. For other targets, values with
+    /// more than 24 significant bits are out of range.
     const EXPONENT: bool = matches!(D::DTYPE, DType::Float8E8M0FNU);
-    /// The constants under the common rules, which the compiler knows.
+    /// The constants under the common rules, known at compile time.
     const DATA: [&Data; 2] = [
         &Data::new(D::DTYPE, &Rules::common(D::DTYPE, false)),
         &Data::new(D::DTYPE, &Rules::common(D::DTYPE, true)),
@@ -91,7 +91,7 @@ impl<D: Format> Small<D> {
     const fn family(saturate: bool) -> Family {
         match D::DTYPE.spec() {
             Spec::Float(f) => Family::new(f, &Self::DATA[saturate as usize].float.encoder),
-            // No float.
+            // Not a float.
             _ => Family { width: Width::Eight, fnuz: false, nan: Nan::None },
         }
     }
@@ -114,7 +114,7 @@ impl<M: LaneOps, D: Format> Codes<M> for Small<D> {
     }
 }
 
-/// `float8_e5m2` of float16: without its last eight bits.
+/// `float8_e5m2` from float16, by dropping the last eight bits.
 pub(crate) struct E5m2;
 
 impl<M: LaneOps> Codes<M> for E5m2 {
@@ -125,7 +125,7 @@ impl<M: LaneOps> Codes<M> for E5m2 {
         let codes = two!(x, |x| {
             let magnitude = m.and(x, all(0x7FFF));
             let limited = if SATURATE { m.min_u16(magnitude, all(0x7B00)) } else { magnitude };
-            // Just under half a unit, and the last kept bit.
+            // Just under half a unit, plus the last kept bit.
             let last = m.and(m.shr_16::<8>(limited), all(1));
             let rounded = m.add_16(m.add_16(limited, all(0x7F)), last);
             m.select(m.gt_u16(magnitude, all(0x7C00)), all(0x7E00), rounded)
@@ -134,7 +134,7 @@ impl<M: LaneOps> Codes<M> for E5m2 {
     }
 }
 
-/// Elements of `BITS` bits, packed if that is less than 8.
+/// Elements of `BITS` bits, packed if `BITS` is less than 8.
 pub(crate) struct Byte<C, const BITS: usize>(PhantomData<C>);
 
 impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
@@ -147,7 +147,7 @@ impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
         data: &Data,
     ) {
         let codes = two!(x, |x| C::codes::<L, SATURATE>(m, x, data));
-        // SAFETY: the caller's units: packed, they are twice `BITS` bits for each byte of a register; else a register each.
+        // SAFETY: the caller's units: packed units take twice `BITS` bits for each byte of a register, all others a register each.
         unsafe {
             if BITS < 8 {
                 m.pack::<BITS>(first, codes);
@@ -159,7 +159,7 @@ impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
     }
 }
 
-/// Elements of two bytes that are there.
+/// Elements of two bytes that the lanes already hold.
 pub(crate) struct Found16;
 pub(crate) struct Int16<const SIGNED: bool>;
 pub(crate) struct Int32<const SIGNED: bool>;
@@ -201,7 +201,7 @@ pub(crate) unsafe fn store_8<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut u8) {
     eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe { m.store(dst.add(k * size_of::<M::V>()), x[k]) });
 }
 
-/// Float32 as complex64: the imaginary part is the zero that the real one is extended by.
+/// Stores float32 as complex64: zero-extending the real part makes an imaginary part of zero.
 ///
 /// # Safety
 ///
@@ -212,7 +212,7 @@ pub(crate) unsafe fn store_complex_32<M: LaneOps>(m: M, x: Words<M>, dst: *mut u
     unsafe { store_8(m, widen_32::<M, false>(m, x), dst) }
 }
 
-/// Float64 as complex128, with zeros between them.
+/// Stores float64 as complex128, with zeros as the imaginary parts.
 ///
 /// # Safety
 ///
@@ -220,13 +220,13 @@ pub(crate) unsafe fn store_complex_32<M: LaneOps>(m: M, x: Words<M>, dst: *mut u
 #[inline(always)]
 pub(crate) unsafe fn store_complex_64<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut u8) {
     let zero = m.splat(0);
-    // SAFETY: two registers for each of eight, one pair after the other.
+    // SAFETY: each of the eight registers fills two, one pair after the other.
     eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe {
         store_2(m, m.zip_64(x[k], zero), dst.add(2 * k * size_of::<M::V>()));
     });
 }
 
-/// Implements [`Target`]: what a unit stores, twice.
+/// Implements [`Target`] by the code that stores one unit, which runs twice.
 macro_rules! targets {
     ($(<$(const $generic:ident: $kind:ty)? $(; $mode:ident: $bound:path)?> $name:ty, $bytes:literal, $saturate:ident, |$m:ident, $x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
         impl<M: $crate::vector::lanes::LaneOps, $(const $generic: $kind)? $($mode: $bound)?> $crate::vector::lanes::target::Target<M> for $name {

@@ -1,4 +1,4 @@
-//! The tests of a lane: whether it is in a range, and whether it is rounded in range.
+//! The tests of a lane: whether it is in a range, and whether a lane in range is rounded.
 
 use super::lane::Lane;
 use core::marker::PhantomData;
@@ -18,7 +18,7 @@ pub(crate) enum Rounds {
 pub(crate) trait LossTest<L: Lane>: Copy {
     /// Whether the test uses the lanes of the result, cast back.
     const LOOKS_BACK: bool = false;
-    /// Whether its instructions obey the floating-point environment. Those of integers do not.
+    /// Whether its instructions obey the floating-point environment. Integer instructions do not.
     const OBEYS_ENVIRONMENT: bool = true;
     fn new(numbers: [u64; 4]) -> Self;
 }
@@ -35,7 +35,7 @@ pub(crate) trait Residue<L: Lane>: LossTest<L> {
     fn residue(self, x: L, back: L) -> L;
 }
 
-/// Nothing is rounded.
+/// Nothing is ever rounded.
 #[derive(Clone, Copy)]
 pub(crate) struct Never;
 
@@ -110,7 +110,7 @@ macro_rules! fraction {
 }
 fraction!(u32 f32, u64 f64);
 
-/// The quick test for [`Rounds::Low`], before [`Fraction`] is applied.
+/// The fast test for [`Rounds::Low`], before [`Fraction`] is applied.
 #[derive(Clone, Copy)]
 pub(crate) struct Low<L>(L);
 

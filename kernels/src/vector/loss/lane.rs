@@ -90,5 +90,5 @@ macro_rules! lane {
         }
     )*};
 }
-// A byte counts to 255. The other lanes can count all lanes of a block.
+// A byte counts up to 255. The wider lanes can count all lanes of a block.
 lane!(u8 i8 192, u16 i16 4096, u32 i32 4096, u64 i64 4096);

@@ -9,9 +9,9 @@
 //!
 //! A cast preserves the order of values, so the values with one kind of loss are ranges of codes of the source: `ranges` computes
 //! their ends from the formats, without reading any element. Whether a value in range is rounded also follows from its code (the low
-//! bits of a float, the significant bits of an integer) or, for narrow sources, from casting the result back. So a buffer is tested
-//! block by block: `loops` counts the codes in the ranges in vector code, after the cast of the same block, which is not changed;
-//! `drive::loss` resolves the tests, and iterates over the blocks.
+//! bits of a float, the significant bits of an integer) or, for narrow sources, from casting the result back. So a buffer is tested block by
+//! block: after the cast of a block, which is not changed, `loops` counts the codes in the ranges in vector code. `drive::loss` resolves the tests
+//! and iterates over the blocks.
 //!
 //! # Departures
 //!
@@ -64,14 +64,14 @@ impl Loss {
     }
 }
 
-/// How many values had each kind of loss. The parts of a complex number count as two values.
+/// The number of values that had each kind of loss. The parts of a complex number count as two values.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Losses {
     counts: [u64; Loss::ALL.len()],
 }
 
 impl Losses {
-    /// How many values had this loss.
+    /// The number of values that had this loss.
     pub const fn of(&self, loss: Loss) -> u64 {
         self.counts[loss as usize]
     }
@@ -87,8 +87,8 @@ impl Losses {
     }
 }
 
-/// The losses of an element, given by its code in the low bits with the real part lowest: of the real part, and of the imaginary part
-/// if there is one.
+/// The losses of an element, which is given by its code in the low bits with the real part lowest: the loss of the real part, and of the imaginary
+/// part if there is one.
 pub const fn loss(from: DType, to: DType, code: u128, rules: &Rules) -> [Option<Loss>; 2] {
     if from as u8 == to as u8 {
         return [None, None];

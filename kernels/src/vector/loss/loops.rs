@@ -1,15 +1,14 @@
 //! Tests the codes of a block for losses, in plain loops that compilers vectorise.
 //!
-//! A *lane* is a code, or a part of one, as an unsigned integer. A mask, a subtraction and a comparison test whether it is in a
-//! range; the other [`LossTest`]s decide whether it is rounded in range. There are two loops, and the second runs only where the
-//! first finds something:
+//! A *lane* is a code, or a part of one, as an unsigned integer. A mask, a subtraction and a comparison test whether it is in a range; the other
+//! [`LossTest`]s decide whether a lane in range is rounded. There are two loops, and the second runs only if the first finds something:
 //!
 //! * [`may_lose`] tests whether any lane may be lost: the least of all differences replaces the comparisons, so it takes few
 //!   instructions. It can have false positives, but no false negatives.
 //! * [`test`] determines which lanes are in a range, or rounded, and counts them. [`Loops::counts`] tests one range after the
 //!   other, so the same few loops serve all pairs.
 //!
-//! Each tier compiles them for its own instructions ([`define_loops!`]); the scalar one has [`always_may_lose`] for the first.
+//! Each tier compiles both for its own instructions ([`define_loops!`]); the scalar tier replaces the first by [`always_may_lose`].
 
 use super::{
     exactness::{LossTest, Residue, Rounds, Test, Within},
@@ -25,27 +24,27 @@ use crate::vector::{
 #[derive(Clone, Copy)]
 pub(crate) struct Loops {
     pub(crate) may_lose: MayLoseFn,
-    /// The same for one range and no rounding, for ranges beyond those that `may_lose` tests.
+    /// A loop for one range and no rounding, for the ranges after those that `may_lose` tests.
     pub(crate) more: MayLoseFn,
-    /// How many ranges `may_lose` tests.
+    /// The number of ranges that `may_lose` tests at once.
     pub(crate) at_once: usize,
-    /// Which lanes are in a range.
+    /// Finds the lanes in a range.
     pub(crate) within: TestFn,
-    /// Which lanes are rounded, if they are in no range.
+    /// Finds the lanes that are rounded, among the lanes in no range.
     pub(crate) rounded: TestFn,
-    /// Whether any of the loops has instructions that obey the floating-point environment.
+    /// Whether any of the loops contains instructions that obey the floating-point environment.
     pub(crate) obeys_environment: bool,
 }
 
-/// Whether any lane may be lost: tests the candidate ranges of `tests` from number `first` on, as many as it tests at once.
+/// Whether any lane may be lost: tests the candidate ranges of `tests` from number `first` on, as many as the loop tests at once.
 ///
 /// # Safety
 ///
 /// As [`TestFn`].
 pub(crate) type MayLoseFn = unsafe fn(tests: &LossTests, first: usize, src: &[u8], back: &[u8]) -> bool;
 
-/// Tests the lanes of `src` and, for [`Rounds::Differs`], as many of `back`. `lost` has as many lanes: those that equal `kind` and
-/// for which the test holds become `kind | LOST`. Returns the number of these.
+/// Tests the lanes of `src` and, for [`Rounds::Differs`], the corresponding lanes of `back`. `lost` has the same number of lanes: each lane that
+/// equals `kind` and for which the test holds becomes `kind | LOST`. Returns the number of such lanes.
 ///
 /// # Safety
 ///
@@ -55,11 +54,11 @@ pub(crate) type TestFn =
 
 crate::vector::opaque::functions!(MayLoseFn, TestFn);
 
-/// Lanes that are cast and were not found to be lost.
+/// The value of lanes that are cast and not known to be lost.
 const CAST: u64 = 0;
-/// The bit of lanes that are lost.
+/// The bit that marks lost lanes.
 const LOST: u64 = 1;
-/// Imaginary parts, which have to be zero.
+/// The value of imaginary parts, which have to be zero.
 const IMAGINARY: u64 = 2;
 
 /// Whether a lane of `src` may be in one of the ranges, or rounded.
@@ -76,10 +75,10 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
     let exactness = E::new(tests.exactness);
     let magnitude = L::from_word(tests.magnitude);
     let step = L::BYTES << PAIRS as u32;
-    // Without results to look at, the source stands in for them.
+    // If results are not used, the source takes their place.
     let back = if E::LOOKS_BACK { back } else { src };
     let mut residues = L::ZERO;
-    // The least difference of each range; or the extremes, which begin with what is inside.
+    // The least difference of each range; or the extremes, which begin with a value inside.
     let mut least = match F::FORM {
         Form::Ends | Form::Bits | Form::Over => [L::ZERO; 3],
         Form::EndsAndOne => [L::ZERO, L::ZERO, L::from_word(u64::MAX)],
@@ -103,9 +102,9 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
                 least[0] = least[0].signed_min(x);
                 least[1] = least[1].signed_max(x);
             }
-            // Those inside leave all bits above the number of them zero.
+            // Lanes in range leave all bits above the number of integers in range zero.
             Form::Bits => least[0] = least[0] | x.minus(candidates[0].first),
-            // Magnitudes have no sign, so that of the difference compares.
+            // Magnitudes have no sign, so the sign of the difference compares them.
             Form::Over => least[0] = least[0] | candidates[0].first.minus(x & candidates[0].mask),
             Form::Ranges(count) => {
                 for i in 0..count {
@@ -129,7 +128,7 @@ pub(crate) fn may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
     found | (residues != L::ZERO)
 }
 
-/// The scalar loop takes every block for one that may lose: its counts are exact.
+/// The scalar replacement assumes that every block may lose something: the scalar counts are exact.
 #[inline(always)]
 pub(crate) fn always_may_lose<L: Lane, E: Residue<L>, F: Tested, const PAIRS: bool>(
     _: &LossTests,
@@ -152,7 +151,7 @@ pub(crate) fn test<L: Lane, T: Test<L>>(
     let test = T::new(numbers);
     let kind = L::from_word(kind);
     let chunk = L::AT_ONCE * L::BYTES;
-    // Without results to look at, the source stands in for them.
+    // If results are not used, the source takes their place.
     let back = if T::LOOKS_BACK { back } else { src };
     let mut sum = 0;
     for ((src, back), lost) in src.chunks(chunk).zip(back.chunks(chunk)).zip(lost.chunks_mut(chunk)) {
@@ -189,7 +188,7 @@ impl Loops {
         }
     }
 
-    /// Which lanes of (a part of) a block are lost and how many in which way.
+    /// Determines which lanes of (a part of) a block are lost, and counts each kind of loss.
     ///
     /// # Safety
     ///
@@ -252,14 +251,15 @@ impl LossCounts {
         for (flag, lane) in flags.iter_mut().zip(line.chunks_exact(L::BYTES)) {
             *flag = (L::read(lane).word() & LOST) as u8;
         }
-        // Eight flags become eight bits by one multiplication, which brings each to its place in the highest byte.
+        // One multiplication moves eight flags to eight bits, each at its place in the highest byte.
         flags.as_chunks::<8>().0.iter().rev().fold(0, |bits, flags| {
             bits << 8 | u64::from_le_bytes(*flags).wrapping_mul(0x0102_0408_1020_4080) >> 56
         })
     }
 }
 
-/// The loops of `$may_lose` and `$test` for lanes and pairs, with a search of its own for each [`Form`] of `$forms`; the others look for one range after the other.
+/// The loops of `$may_lose` and `$test` for lanes and pairs, with a separate search for each [`Form`] of `$forms`; all other forms test their
+/// ranges one by one.
 macro_rules! pick_loops {
     ($shape:ident, $lane:ty, $may_lose:ty, $test:ty, $pairs:literal, [$($form:ident),*]) => {
         $crate::vector::loss::Loops {
@@ -282,7 +282,7 @@ macro_rules! pick_loops {
 }
 pub(crate) use pick_loops;
 
-/// Makes `loops`, which finds those of a shape, with the features of a tier: [`test`], and [`may_lose`] or its replacement.
+/// Defines `loops`, which finds the loops of a shape, compiled with the features of a tier: [`test`], and [`may_lose`] or its replacement.
 macro_rules! define_loops {
     ($may_lose:ident, $function:ident) => {
         $function! {

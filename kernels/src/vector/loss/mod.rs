@@ -1,4 +1,4 @@
-//! What a cast loses: [the law](law), the ranges of codes that follow from it, and the loops that look for them.
+//! The losses of a cast: [the law](law), the ranges of codes that follow from it, and the loops that search for these codes.
 
 pub(crate) mod exactness;
 mod lane;

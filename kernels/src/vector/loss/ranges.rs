@@ -32,13 +32,13 @@ impl Ranges {
         &self.list[..self.len]
     }
 
-    /// Adds a range, if it has any code.
+    /// Adds a range if it contains any code.
     #[inline(never)]
     fn push(&mut self, mask: u64, first: u64, last: u64, loss: Loss) {
         if first > last {
             return;
         }
-        // An adjacent range with the same loss is extended.
+        // An adjacent range with the same loss is extended instead.
         let next_to = |r: &&mut Range| r.mask == mask && r.loss == loss && r.last.wrapping_add(1) == first;
         if let Some(near) = self.list[..self.len].iter_mut().find(next_to) {
             near.last = last;
@@ -51,12 +51,12 @@ impl Ranges {
         }
     }
 
-    /// Adds the negative values of these magnitudes, if there are any.
+    /// Adds the negative values of these magnitudes if there are any.
     fn push_negative(&mut self, sign: u64, magnitudes: (u64, u64), loss: Loss) {
         self.push_signed(sign | (sign - 1), sign, magnitudes, loss);
     }
 
-    /// Adds the values of these magnitudes whose sign bit is `sign`, if there are any.
+    /// Adds the values of these magnitudes whose sign bit is `sign` if there are any.
     #[inline(never)]
     fn push_signed(&mut self, mask: u64, sign: u64, (first, last): (u64, u64), loss: Loss) {
         // An empty range of magnitudes would reach the sign bit.
@@ -70,7 +70,7 @@ impl Ranges {
         let mut sorted = *self;
         let mut len = 0;
         for range in self.get().iter().filter(|r| asked(r.loss)) {
-            // A few ranges: the library's sort is larger than the loops that test them.
+            // There are few ranges, and the library's sort is larger than the loops that test them.
             let place =
                 sorted.list[..len].partition_point(|r| (r.mask, r.first) <= (range.mask, range.first));
             sorted.list.copy_within(place..len, place + 1);
@@ -84,8 +84,8 @@ impl Ranges {
         out
     }
 
-    /// How a block is tested for these (merged) ranges, with the parameters of the test. A form is chosen only if there are loops for
-    /// the width of the source and for `rounds`; otherwise the ranges themselves are tested.
+    /// How a block is tested for these (merged) ranges, with the parameters of the test. A form is chosen only if loops exist for the width of the
+    /// source and for `rounds`; otherwise the ranges themselves are tested.
     pub(crate) fn candidates(&self, from: DType, to: DType, rounds: Rounds) -> (Form, [InRange; MOST]) {
         let mut numbers = [InRange::default(); MOST];
         let bits = 8 * from.alignment() as u32;
@@ -105,7 +105,7 @@ impl Ranges {
                 && high.last == lane
         };
         match self.get() {
-            // Complex sources, which are rarely counted, test their three ranges one by one.
+            // Complex sources are rarely counted, so their three ranges are tested one by one.
             [one, low, high] if ends(low, high) && rounds == Rounds::Never && !pairs => {
                 numbers[..3].copy_from_slice(&[number(low.first), number(high.first), InRange::new(one)]);
                 return (Form::EndsAndOne, numbers);
@@ -118,7 +118,7 @@ impl Ranges {
                     && low.first - 1 <= high.first - sign
                     && low.first + 1 >= high.first - sign
                 {
-                    // As good as symmetric.
+                    // Nearly symmetric.
                     numbers[0] =
                         InRange { mask: sign - 1, first: low.first.min(high.first - sign) - 1, span: 0 };
                     return (Form::Over, numbers);
@@ -163,8 +163,8 @@ impl Ranges {
         (Form::Ranges(self.len), numbers)
     }
 
-    /// The codes of a narrower float target that all values out of range become (and all values that become zero, if `asked`), if only
-    /// few other values become them: values rounded to the largest one, zeros, infinities and NaNs.
+    /// The codes of a narrower float target that all values out of range become (and, if `zero`, all values that become zero), provided that few
+    /// other values become them: values rounded to the largest value, zeros, infinities and NaNs.
     pub(crate) fn result_of_loss(
         &self,
         from: DType,
@@ -194,7 +194,7 @@ impl Ranges {
         Some(InRange { mask, first, span: if whole { 1 } else { mask - first + 1 } })
     }
 
-    /// These ranges, extended so that all numbers below the normal ones of a target may be lost.
+    /// These ranges, extended so that every number below the normal numbers of a target counts as a candidate.
     pub(crate) fn with_subnormals(&self, s: FloatSpec, f: FloatSpec) -> Self {
         let mut out = *self;
         let normal = Exact::finite(1, f.min_exponent() + f.mantissa_bits as i32);
@@ -236,8 +236,8 @@ impl Ranges {
         out
     }
 
-    /// Adds the largest values of a format without infinity and NaN, if they are rounded: up, out of the format, the result
-    /// would be clamped to them when it is cast back.
+    /// Adds the largest values of a format without infinity and NaN if they are rounded up, out of the format: casting the result back would clamp
+    /// it to the same values.
     #[inline(never)]
     pub(crate) fn push_rounded_ends(&mut self, s: FloatSpec, to: DType, rules: &Rules) {
         if s.flavor == Flavor::Finite {
@@ -253,7 +253,7 @@ impl Ranges {
         let mask = u64::MAX >> (64 - bits);
         let high = mask >> signed as u32;
         let to_high = u64::MAX >> (64 - to_bits + to_signed as u32);
-        // Codes above `high` are the negative values, the lowest first.
+        // Codes above `high` are negative values, the lowest first.
         let first = if to_high < high { to_high + 1 } else { high + 1 };
         let last = match (signed, to_signed) {
             (false, _) => high,
@@ -284,7 +284,7 @@ impl Ranges {
         if positive < high {
             self.push(mask, positive + 1, high, overflow_of(f, rules, false));
         }
-        // The negative codes follow, the largest magnitude, which is one more, first.
+        // The negative codes follow. The largest magnitude comes first; it is larger by one.
         if signed && negative <= high {
             self.push(mask, high + 1, mask - negative, overflow_of(f, rules, true));
         }
@@ -295,7 +295,7 @@ impl Ranges {
         let max = u64::MAX >> (64 - bits + signed as u32);
         let (sign, mask) = (s.sign_mask(), s.sign_mask() | s.magnitude_mask());
         let top = s.infinity().unwrap_or(s.max_finite());
-        // The largest magnitude in range: below the next integer, or half a step above the last one.
+        // The largest magnitude in range is below the next integer, or below half a step above the last one.
         let edge = |end: u64, directed: bool| match rules.rounding {
             _ if directed => last_at_most(s, Exact::finite(end, 0), true),
             // For larger ends, whose half step does not fit in a word, there is no float between the end and the next integer.
@@ -311,14 +311,14 @@ impl Ranges {
         let outside = outside_int(rules);
         for (mask, sign, negative) in signs(s, rules) {
             let zero = underflow_edge(0, of_magnitudes(rules.rounding, negative));
-            // Without a sign in the target, negative values that round away from zero are outside, and the others become zero.
+            // If the target has no sign, negative values that round away from zero are out of range, and the others become zero.
             if let Some(last) = zero.and_then(|(limit, inclusive)| last_at_most(s, limit, inclusive)) {
                 self.push_signed(mask, sign, (least(s), last), Loss::Underflow);
             }
         }
         let positive = edge(max, rules.rounding == Ceil);
         self.push(mask, positive.map_or(0, |last| last + 1), top, outside);
-        // NaNs come after infinity; those of the other sign come last.
+        // NaNs come after infinity; NaNs of the other sign come last.
         let nan = (top + 1, s.magnitude_mask());
         self.push(mask, nan.0, nan.1, Loss::LostNan);
         if s.signed() {
@@ -399,8 +399,8 @@ impl Ranges {
     }
 }
 
-/// The masks of a float source whose magnitudes have ranges of their own, each with the sign bit and whether it is set: one mask without
-/// the sign, unless the rounding treats the signs differently.
+/// The masks of a float source whose magnitudes have separate ranges, each with the sign bit and whether it is set: one mask without the sign,
+/// unless the rounding treats the signs differently.
 fn signs(s: FloatSpec, rules: &Rules) -> impl Iterator<Item = (u64, u64, bool)> {
     let (sign, magnitude) = (s.sign_mask(), s.magnitude_mask());
     let apart = s.signed() && matches!(rules.rounding, Rounding::Floor | Rounding::Ceil);
@@ -410,7 +410,7 @@ fn signs(s: FloatSpec, rules: &Rules) -> impl Iterator<Item = (u64, u64, bool)> 
 
 /// The code of the smallest magnitude other than zero.
 fn least(s: FloatSpec) -> u64 {
-    // An exponent alone is never zero.
+    // A format of exponents alone has no zero.
     (s.flavor != Flavor::Exponent) as u64
 }
 
@@ -428,7 +428,7 @@ fn zero_of_powers(rules: &Rules) -> Loss {
     if rules.power_range == PowerRange::Magnitude { Loss::Saturated } else { outside_powers(rules) }
 }
 
-/// The loss of a finite value of this sign beyond the largest value.
+/// The loss of a finite value of this sign that exceeds the largest value.
 fn overflow_of(f: FloatSpec, rules: &Rules, negative: bool) -> Loss {
     match f.flavor {
         Flavor::Finite => Loss::Saturated,

@@ -1,4 +1,4 @@
-//! What a block is asked, and what comes back.
+//! The loss test of one block: inputs and results.
 
 use super::{exactness::Rounds, law::Loss};
 use crate::{format::typed, vector::machine::BLOCK_BYTES};
@@ -15,16 +15,16 @@ pub(crate) struct Range {
     pub(crate) loss: Loss,
 }
 
-/// What one block is asked. Numbers are in the low bits, as wide as a lane.
+/// The inputs of the loss test of a block. Numbers are in the low bits, as wide as a lane.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossTests {
     /// A lane `x` is in the range if `(x & mask) - first < span`.
     pub(crate) ranges: [InRange; MOST],
-    /// The same codes in as few ranges as can be, or the numbers of another [`Form`], each as `first`.
+    /// The same codes in as few ranges as possible, or the numbers of another [`Form`], each as `first`.
     pub(crate) candidates: [InRange; MOST],
-    /// All bits but the sign of a part: whether an imaginary part is zero.
+    /// All bits of a part except the sign: tests whether an imaginary part is zero.
     pub(crate) magnitude: u64,
-    /// What `Fraction`, `Digits` or `Differs` has to know.
+    /// The parameters of `Fraction`, `Digits` or `Differs`.
     pub(crate) exactness: [u64; 4],
 }
 
@@ -41,26 +41,26 @@ impl InRange {
         Self { mask: range.mask, first: range.first, span }
     }
 
-    /// As the loops take it.
+    /// The parameters as the loops take them.
     pub(crate) const fn numbers(&self) -> [u64; 4] {
         [self.mask, self.first, self.span, 0]
     }
 }
 
-/// The losses of a block.
+/// The results of the loss test of a block.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct LossCounts {
     /// Lanes in each of the ranges.
     pub(crate) ranges: [u64; MOST],
     /// Imaginary parts other than zero.
     pub(crate) imaginary: u64,
-    /// Lanes in no range that are rounded.
+    /// Rounded lanes that are in no range.
     pub(crate) inexact: u64,
-    /// The result for each lane, in as many bytes as the lane has.
+    /// The result for each lane, as wide as the lane.
     pub(crate) lost: [u8; BLOCK_BYTES],
 }
 
-/// Which loop a pair needs.
+/// The properties of a pair that select its loops.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Shape {
     /// Bytes of a lane.
@@ -74,22 +74,22 @@ pub(crate) struct Shape {
 /// How [`may_lose`](super::may_lose) tests the ranges of a pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
-    /// So many ranges, one after the other.
+    /// This number of ranges, one after the other.
     Ranges(usize),
-    /// Two ranges: from a code to the largest without a sign, and from another to the largest with one. Maxima find them.
+    /// Two ranges: from a code to the largest code without the sign bit, and from another to the largest code with it. Maxima find them.
     Ends,
-    /// As [`Ends`](Form::Ends), and one range more, the third candidate.
+    /// As [`Ends`](Form::Ends), with one more range, the third candidate.
     EndsAndOne,
-    /// All signed numbers but those from one to another (or more ranges with nothing but NaNs between them).
+    /// All signed numbers except one interval (or several ranges with only NaNs between them).
     Bounds,
-    /// All integers but those from one to another, a power of two of them: `first` is the first of these and `span` their number.
+    /// All integers except an interval whose length is a power of two: `first` is the first excluded integer and `span` their number.
     Bits,
-    /// One range that is all magnitudes from a code to infinity (NaNs, which may belong to it or not, may be lost as well).
+    /// One range: all magnitudes from a code to infinity. (NaNs may be treated as lost, whether they belong to it or not.)
     Over,
 }
 
 impl Form {
-    /// How many ranges are tested one after the other.
+    /// The number of ranges that are tested one after the other.
     pub(crate) const fn count(self) -> usize {
         match self {
             Form::Ranges(count) => count,

@@ -1,4 +1,4 @@
-//! Copies of elements with strides: gathering, scattering, repeating.
+//! Copies strided elements: gathers, scatters and repeats them.
 
 /// Copies a plane of elements of `size` bytes: `len` elements along two axes, with their strides on both sides.
 ///
@@ -8,8 +8,8 @@
 pub(crate) type CopyPlane =
     unsafe fn(size: usize, src: *const u8, from: [isize; 2], dst: *mut u8, to: [isize; 2], len: [usize; 2]);
 
-/// The copy of every target: in vectors where the compiler always has those. On x86 it has none that help here, and the vector tiers have
-/// a copy of their own.
+/// The copy that every target has. It uses vectors if the compiler always has them. The vectors that the compiler always has on x86 do not help
+/// here, so the vector tiers have their own copy.
 ///
 /// # Safety
 ///
@@ -23,11 +23,11 @@ pub(crate) unsafe fn copy_in_scalars(
     len: [usize; 2],
 ) {
     const ALWAYS: bool = cfg!(not(any(target_arch = "x86", target_arch = "x86_64")));
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { copy::<ALWAYS>(size, src, from, dst, to, len) }
 }
 
-/// As [`CopyPlane`], with loops for the compiler to write in vectors or without them.
+/// As [`CopyPlane`]. `VECTORS` says whether the loops are written such that the compiler vectorises them.
 ///
 /// # Safety
 ///
@@ -43,15 +43,15 @@ pub(crate) unsafe fn copy<const VECTORS: bool>(
 ) {
     let step = size as isize;
     if len[0] < len[1] && (from[0] != step || to[0] != step) {
-        // The longer axis innermost.
+        // Makes the longer axis the innermost.
         (from, to, len) = ([from[1], from[0]], [to[1], to[0]], [len[1], len[0]]);
     }
     let row = len[0] as isize * step;
     if (from, to) == ([step, row], [step, row]) {
-        // The rows are contiguous on both sides.
+        // The rows are contiguous on both sides, so they become one.
         (len, from[1], to[1]) = ([len[0] * len[1], 1], 0, 0);
     }
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match size {
             _ if from[0] == step && to[0] == step => {
@@ -72,7 +72,7 @@ pub(crate) unsafe fn copy<const VECTORS: bool>(
 ///
 /// As [`CopyPlane`].
 unsafe fn copy_rows(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         if !copy_short(len, src, from, dst, to, rows) {
             for row in 0..rows as isize {
@@ -106,7 +106,7 @@ unsafe fn copy_of<E: Copy, const VECTORS: bool>(
                     dst.offset(i * to).cast::<E>().write_unaligned(element);
                 }
             };
-            // With constant strides the compiler generates vector code.
+            // For constant strides the compiler generates vector code.
             match from[0] {
                 step if VECTORS && step == size => scatter::<E>(src, dst, to[0], len[0]),
                 step if VECTORS && step == -size && to[0] == size => each(-size, size),
@@ -117,16 +117,16 @@ unsafe fn copy_of<E: Copy, const VECTORS: bool>(
     }
 }
 
-/// Moves contiguous elements to places `to` bytes apart, some at a time: so that a store takes no more than a cycle.
+/// Moves contiguous elements to places `to` bytes apart, several at a time, so that each store takes no more than a cycle.
 ///
 /// # Safety
 ///
-/// As [`CopyPlane`], of a row of `len` elements.
+/// As [`CopyPlane`], for a row of `len` elements.
 #[inline(always)]
 unsafe fn scatter<E: Copy>(src: *const u8, dst: *mut u8, to: isize, len: usize) {
     let (src, mut dst) = (src.cast::<E>(), dst);
     let whole = len - len % 4;
-    // Otherwise the compiler adds once for each store.
+    // Otherwise the compiler computes one addition per store.
     let [two, three, four] = [2, 3, 4].map(|steps| core::hint::black_box(steps * to));
     // SAFETY: elements of the row, by the caller.
     unsafe {
@@ -146,13 +146,13 @@ unsafe fn scatter<E: Copy>(src: *const u8, dst: *mut u8, to: isize, len: usize) 
     }
 }
 
-/// Copies short rows without a call for each, if they are short enough.
+/// Copies short rows without a call for each row.
 ///
 /// # Safety
 ///
-/// As [`CopyPlane`], of `rows` rows of `len` bytes.
+/// As [`CopyPlane`], for `rows` rows of `len` bytes.
 unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) -> bool {
-    /// Copies the first and the last bytes of each row, which may overlap.
+    /// Copies the first bytes and the last bytes of each row, which may overlap.
     #[inline(always)]
     unsafe fn ends<W: Copy>(len: usize, src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize) {
         let last = len - size_of::<W>();
@@ -168,7 +168,7 @@ unsafe fn copy_short(len: usize, src: *const u8, from: isize, dst: *mut u8, to: 
             }
         }
     }
-    // SAFETY: as the caller's; each case has as many bytes as it says.
+    // SAFETY: the caller's promise is the same; the length in each case matches its copies.
     unsafe {
         match len {
             2..4 => ends::<u16>(len, src, from, dst, to, rows),

@@ -1,4 +1,4 @@
-//! Moves of elements: with strides, from rows to columns, and to the other byte order.
+//! Moves elements: with strides, from rows to columns, and to the other byte order.
 
 pub(crate) mod copy;
 pub(crate) mod order;

@@ -1,9 +1,9 @@
-//! Elements in the opposite byte order to the host's.
+//! Converts elements to the opposite byte order.
 //!
 //! *Law.* The bytes of every part of an element are reversed and nothing else changes: NaNs keep all their bits.
 //!
-//! *Method.* If a cast only changes the order, its kernel is one loop of the tier over words. Otherwise swaps are stages of the
-//! route: the source is swapped before the cast, the results after it.
+//! *Method.* If a cast changes only the order, its kernel is one loop of the tier over words. Otherwise swaps are stages of the route: the source
+//! is swapped before the cast, or the results after it.
 
 use crate::{
     dtype::{COUNT, DType},
@@ -26,14 +26,14 @@ pub(crate) static PLACES: [u8; COUNT] = {
     places
 };
 
-/// The swaps that every target has.
+/// The swap kernels that every target has.
 pub(crate) static SCALAR: Swaps = [swap::<2, 1>, swap::<4, 1>, swap::<8, 1>, swap::<4, 2>, swap::<8, 2>];
 
 /// Swaps `n` elements of `PARTS` words of `WORD` bytes.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`], except that the environment does not matter.
+/// As [`KernelFn`], except that the floating-point environment does not matter.
 pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
     src: *const u8,
     dst: *mut u8,
@@ -44,7 +44,7 @@ pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
         ($word:ty) => {{
             let (src, dst) = (src.cast::<$word>(), dst.cast::<$word>());
             for i in 0..n * PARTS {
-                // SAFETY: one of the words of the caller's elements on either side; nothing is assumed of alignment.
+                // SAFETY: a word of the caller's elements on either side; no alignment is assumed.
                 unsafe { dst.add(i).write_unaligned(src.add(i).read_unaligned().swap_bytes()) };
             }
         }};
@@ -56,7 +56,7 @@ pub(crate) unsafe fn swap<const WORD: usize, const PARTS: usize>(
     }
 }
 
-/// Small enough for Miri; `tests/byte_order.rs` of the root crate tests all routes on all tiers.
+/// Tests small enough for Miri; `tests/byte_order.rs` of the root crate tests all routes on all tiers.
 #[cfg(test)]
 mod tests {
     use crate::{ByteOrder, DType, Encoding, Kernel, Rules, Tier};

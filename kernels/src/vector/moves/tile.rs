@@ -1,8 +1,8 @@
 //! Transposes a tile: rows become columns.
 //!
-//! A square with as many rows as a vector has lanes is transposed in steps. A step zips row `i` with row `i + N/2` for all `i`, which
-//! moves one bit of the row index into the lane index; after log2(N) steps all bits have moved. Each vector tier defines the zip
-//! ([`Lanes`]); elements outside the squares are moved one by one.
+//! A square with as many rows as a vector has lanes is transposed in steps. A step zips row `i` with row `i + N/2` for all `i`, which moves one
+//! bit of the row index into the lane index; after log2(N) steps all bits have moved. Each vector tier defines the zip ([`Lanes`]); elements
+//! outside the squares are moved one by one.
 
 use core::mem::MaybeUninit;
 
@@ -11,24 +11,24 @@ use core::mem::MaybeUninit;
 ///
 /// # Safety
 ///
-/// The elements of `src` may be read and those of `dst` written, at any alignment; they share no bytes; the CPU has the tier.
+/// The elements of `src` may be read and the elements of `dst` written, at any alignment; they share no bytes; the CPU has the tier.
 pub(crate) type Turn =
     unsafe fn(src: *const u8, from: isize, dst: *mut u8, to: isize, rows: usize, cols: usize);
 
-/// For elements of 1, 2, 4, 8 and 16 bytes.
+/// The transpositions of elements of 1, 2, 4, 8 and 16 bytes.
 pub(crate) type Transpose = [Turn; 5];
 
 /// The functions that every target has.
 pub(crate) static SCALAR: Transpose =
     [one_by_one::<u8>, one_by_one::<u16>, one_by_one::<u32>, one_by_one::<u64>, one_by_one::<u128>];
 
-/// Elements of a vector.
+/// The vectors of a tier, and the elements in them.
 pub(crate) trait Lanes {
     /// An element.
     type Element: Copy;
     /// A vector of at most 16 elements.
     type Vector: Copy;
-    /// The elements of a vector, a power of two.
+    /// The number of elements of a vector, a power of two.
     const LANES: usize = size_of::<Self::Vector>() / size_of::<Self::Element>();
 
     /// The lower halves of two vectors interleaved, and their upper halves interleaved.
@@ -38,15 +38,15 @@ pub(crate) trait Lanes {
     /// The CPU has the tier.
     unsafe fn zip(a: Self::Vector, b: Self::Vector) -> (Self::Vector, Self::Vector);
 
-    /// How bytes of a vector of 16 are picked. Without it the loops for a few columns are the compiler's.
+    /// The instruction that picks bytes of a vector of 16. Without it, the compiler's own loops handle a few columns.
     const PICK: Option<Pick<Self::Vector>> = None;
 }
 
-/// The bytes of the second vector that have the indices of the third, or those of the first vector where the index is 128. The CPU has the
-/// tier.
+/// Picks the bytes of the second vector whose indices the third vector has, or the bytes of the first vector where the index is 128. The CPU has
+/// the tier.
 pub(crate) type Pick<V> = unsafe fn(V, V, V) -> V;
 
-/// One element after the other, a few columns at a time.
+/// Moves one element after the other, a few columns at a time.
 ///
 /// # Safety
 ///
@@ -60,7 +60,7 @@ pub(crate) unsafe fn one_by_one<E: Copy>(
     rows: usize,
     cols: usize,
 ) {
-    /// The number of columns whose lines stay in the first-level cache, however far apart they are.
+    /// A number of columns whose lines stay in the first-level cache, however far apart the columns are.
     const COLUMNS: usize = 8;
     for first in (0..cols).step_by(COLUMNS) {
         for row in 0..rows {
@@ -95,10 +95,10 @@ pub(crate) unsafe fn squares<L: Lanes>(
     }
     let (side, size) = (L::LANES, size_of::<L::Element>());
     let together = |step: isize, count: usize| step == (count * size) as isize;
-    // SAFETY: as the caller's; rows of so many elements follow each other on one side.
+    // SAFETY: the caller's promise is the same; rows of this number of elements are contiguous on one side.
     unsafe {
         match (rows, cols) {
-            // Whole squares.
+            // These are whole squares.
             (_, 2 | 4) if cols.is_multiple_of(side) => {}
             (2 | 4, _) if rows.is_multiple_of(side) => {}
             (_, 2) if together(from, 2) => return apart::<L, 2>(src, dst, to, rows),
@@ -111,7 +111,7 @@ pub(crate) unsafe fn squares<L: Lanes>(
         }
     }
     let (down, across) = (rows - rows % side, cols - cols % side);
-    // SAFETY: squares inside the rows and columns that the caller grants, and the strips beside and below them.
+    // SAFETY: the squares are inside the rows and columns that the caller grants, and so are the strips beside and below them.
     unsafe {
         for col in (0..across).step_by(side) {
             for row in (0..down).step_by(side) {
@@ -131,11 +131,11 @@ pub(crate) unsafe fn squares<L: Lanes>(
     }
 }
 
-/// Turns contiguous rows of a few elements into a few long rows. Some compilers vectorise this.
+/// Transposes contiguous rows of a few elements into a few long rows. Some compilers vectorise the loop.
 ///
 /// # Safety
 ///
-/// As [`Turn`], of `COLS` columns.
+/// As [`Turn`], for `COLS` columns.
 #[inline(always)]
 unsafe fn apart<L: Lanes, const COLS: usize>(src: *const u8, dst: *mut u8, to: isize, rows: usize) {
     let src = src.cast::<[L::Element; COLS]>();
@@ -143,7 +143,7 @@ unsafe fn apart<L: Lanes, const COLS: usize>(src: *const u8, dst: *mut u8, to: i
     if let Some(pick) = L::PICK {
         let picks = const { Picks::<COLS>::apart(size_of::<L::Element>()) };
         let whole = rows - rows % L::LANES;
-        // SAFETY: as many rows as a vector has lanes, of the caller's, and the rest of them.
+        // SAFETY: the caller's rows, as many at a time as a vector has lanes, and then the remaining rows.
         unsafe {
             for row in (0..whole).step_by(L::LANES) {
                 let block = src.add(row).cast::<L::Vector>();
@@ -169,11 +169,11 @@ unsafe fn apart<L: Lanes, const COLS: usize>(src: *const u8, dst: *mut u8, to: i
     }
 }
 
-/// Turns a few long rows into contiguous rows of a few elements.
+/// Transposes a few long rows into contiguous rows of a few elements.
 ///
 /// # Safety
 ///
-/// As [`Turn`], of `ROWS` rows.
+/// As [`Turn`], for `ROWS` rows.
 #[inline(always)]
 unsafe fn in_turns<L: Lanes, const ROWS: usize>(src: *const u8, from: isize, dst: *mut u8, cols: usize) {
     let row = |row: usize| src.wrapping_offset(row as isize * from).cast::<L::Element>();
@@ -181,7 +181,7 @@ unsafe fn in_turns<L: Lanes, const ROWS: usize>(src: *const u8, from: isize, dst
     if let Some(pick) = L::PICK {
         let picks = const { Picks::<ROWS>::in_turns(size_of::<L::Element>()) };
         let whole = cols - cols % L::LANES;
-        // SAFETY: as many columns as a vector has lanes, of the caller's, and the rest of them.
+        // SAFETY: the caller's columns, as many at a time as a vector has lanes, and then the remaining columns.
         unsafe {
             for col in (0..whole).step_by(L::LANES) {
                 let block: [_; ROWS] =
@@ -204,15 +204,15 @@ unsafe fn in_turns<L: Lanes, const ROWS: usize>(src: *const u8, from: isize, dst
     }
 }
 
-/// For each of `N` vectors of results, the indices of its bytes in each of `N` vectors.
+/// For each of `N` result vectors, the indices of its bytes in each of `N` source vectors.
 #[repr(C, align(16))]
 struct Picks<const N: usize>([[[u8; 16]; N]; N]);
 
 impl<const N: usize> Picks<N> {
-    /// Of no vector.
+    /// The byte comes from another vector.
     const NONE: u8 = 128;
 
-    /// Columns from rows of `N` elements of `size` bytes, which follow each other.
+    /// The picks that split contiguous rows of `N` elements of `size` bytes into columns.
     const fn apart(size: usize) -> Self {
         let mut picks = [[[Self::NONE; 16]; N]; N];
         let mut byte = 0;
@@ -224,7 +224,7 @@ impl<const N: usize> Picks<N> {
         Picks(picks)
     }
 
-    /// Rows of `N` elements of `size` bytes, which follow each other, from columns.
+    /// The picks that join columns into contiguous rows of `N` elements of `size` bytes.
     const fn in_turns(size: usize) -> Self {
         let mut picks = [[[Self::NONE; 16]; N]; N];
         let mut byte = 0;
@@ -236,17 +236,17 @@ impl<const N: usize> Picks<N> {
         Picks(picks)
     }
 
-    /// One vector of results.
+    /// Picks one result vector.
     ///
     /// # Safety
     ///
     /// The CPU has the tier.
     #[inline(always)]
     unsafe fn pick<L: Lanes>(&self, pick: Pick<L::Vector>, i: usize, from: [L::Vector; N]) -> L::Vector {
-        // SAFETY: vectors of integers.
+        // SAFETY: a vector consists of integers, which may be zero.
         let mut all = unsafe { core::mem::zeroed() };
         for (index, from) in self.0[i].iter().zip(from) {
-            // SAFETY: the caller's; the indices fill a vector.
+            // SAFETY: the caller's CPU has the tier; the indices fill a vector.
             unsafe {
                 let index = index.as_ptr().cast::<L::Vector>().read_unaligned();
                 all = pick(all, from, index);
@@ -258,14 +258,13 @@ impl<const N: usize> Picks<N> {
 
 /// # Safety
 ///
-/// As [`Turn`], of as many rows and columns as a vector has lanes.
+/// As [`Turn`], for as many rows and columns as a vector has lanes.
 #[inline(always)]
 unsafe fn square<L: Lanes>(src: *const u8, from: isize, dst: *mut u8, to: isize) {
     const MOST: usize = 16;
     let side = L::LANES;
     let mut rows = [MaybeUninit::<L::Vector>::uninit(); MOST];
-    // SAFETY: the rows are those that the caller grants; every one of the first `side` is initialised before it is read; the CPU
-    // has the tier.
+    // SAFETY: the caller grants the rows; each of the first `side` rows is initialised before it is read; the CPU has the tier.
     unsafe {
         for (i, row) in rows.iter_mut().take(side).enumerate() {
             row.write(src.offset(i as isize * from).cast::<L::Vector>().read_unaligned());
@@ -302,7 +301,7 @@ mod tests {
                         let (from, to) = (cols * width + 3 * gap, rows * width + gap);
                         let src: Vec<u8> = (0..rows * from).map(|i| (i * 7 + i / 256) as u8).collect();
                         let mut dst = vec![0xA5; cols * to + 16];
-                        // SAFETY: both have the rows asked for; the tier is available.
+                        // SAFETY: both have all rows that the call accesses; the tier is available.
                         unsafe {
                             turn(src.as_ptr(), from as isize, dst.as_mut_ptr(), to as isize, rows, cols)
                         };

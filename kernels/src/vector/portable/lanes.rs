@@ -1,4 +1,4 @@
-//! Lanes of every width.
+//! The operations on lanes of every width.
 
 use super::{
     super::lanes::{Bytes, Doubles, Halves, LaneOps},
@@ -6,19 +6,19 @@ use super::{
 };
 use core::cmp::Ordering;
 
-/// A lane shifted by the low byte of `by`, which has a sign.
+/// A lane shifted by the low byte of `by`, as a signed number.
 fn shifted(x: u64, by: u64) -> u64 {
     let (x, by) = (x as u128, by as i8);
     let places = by.unsigned_abs() as u32;
     if by < 0 { x.checked_shr(places) } else { x.checked_shl(places) }.unwrap_or(0) as u64
 }
 
-/// The low half of an integer of `bits`, or the nearest one of half as many.
+/// The low half of an integer of `bits` bits, or the nearest integer of half as many bits.
 fn narrowed<const SATURATE: bool, const FROM: bool, const TO: bool>(bits: u32, x: u64) -> u64 {
     if SATURATE { fit((bits, FROM), (bits / 2, TO), x) } else { x }
 }
 
-/// The one of two float32 that goes first in an order, in which -0 is less than +0. NaN goes before all others.
+/// The float32 of two that comes first in an order where -0 is less than +0. NaN comes before all others.
 fn first(a: u32, b: u32, order: Ordering) -> u32 {
     let [x, y] = [a, b].map(f32::from_bits);
     match (x.is_nan(), y.is_nan()) {
@@ -34,7 +34,7 @@ fn first(a: u32, b: u32, order: Ordering) -> u32 {
     }
 }
 
-/// Lanes of two registers in turn.
+/// The lanes of two registers interleaved.
 fn zipped<T: Pod, const N: usize>(a: Register<N>, b: Register<N>) -> [Register<N>; 2] {
     registers(|i| lane::<T, N>(&[[a, b][i % 2]], i / 2))
 }

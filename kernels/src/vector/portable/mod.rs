@@ -1,9 +1,8 @@
-//! The operations of a tier in plain Rust, lane by lane: the reference that those of the others are compared with, and a tier on
-//! which every host, Miri too, runs the families of `vector`.
+//! The operations of a tier in plain Rust, lane by lane: the reference for the operations of all other tiers, and a tier on which every host, Miri
+//! included, runs the families of `vector`.
 //!
-//! What rounds goes through [`exact`], the law, so an operation that obeys the floating-point environment obeys the
-//! [`Direction`] in the token instead, and the environment itself is always the default one. A NaN that operands bring is the
-//! result, made quiet.
+//! Operations that round go through [`exact`], the law. So operations that obey the floating-point environment obey the [`Direction`] in the token
+//! instead, and the environment itself is always the default. If an operand is NaN, the result is that NaN, made quiet.
 
 mod lanes;
 mod tests;
@@ -17,11 +16,11 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use core::{array, cell::Cell};
 
-/// The tier, with registers of `BYTES` bytes. If `FULL`, NaN keeps its sign in arithmetic, and bfloat16 is rounded in the direction; other
-/// tiers have none, one or both of these properties.
+/// The tier, with registers of `BYTES` bytes. If `FULL`, NaN keeps its sign in arithmetic, and bfloat16 is rounded in the direction; other tiers
+/// have none, one or both of these properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable<const BYTES: usize = 16, const FULL: bool = true> {
-    /// In which the operations round that obey the environment.
+    /// The direction in which operations round that obey the environment.
     pub(crate) direction: Direction,
 }
 
@@ -30,13 +29,13 @@ pub(crate) struct Portable<const BYTES: usize = 16, const FULL: bool = true> {
 #[repr(transparent)]
 pub(crate) struct Register<const BYTES: usize>([u8; BYTES]);
 
-/// Lane `i` of registers that follow each other.
+/// Reads lane `i` of consecutive registers.
 fn lane<T: Pod, const N: usize>(x: &[Register<N>], i: usize) -> T {
     let at = i * size_of::<T>();
     bytemuck::pod_read_unaligned(&x[at / N].0[at % N..][..size_of::<T>()])
 }
 
-/// Registers that follow each other, lane by lane.
+/// Fills consecutive registers, lane by lane.
 fn registers<T: Pod, const N: usize, const K: usize>(lane: impl Fn(usize) -> T) -> [Register<N>; K] {
     let lanes = N / size_of::<T>();
     array::from_fn(|k| {
@@ -48,22 +47,22 @@ fn registers<T: Pod, const N: usize, const K: usize>(lane: impl Fn(usize) -> T) 
     })
 }
 
-/// A register, lane by lane.
+/// Fills a register, lane by lane.
 fn register<T: Pod, const N: usize>(lane: impl Fn(usize) -> T) -> Register<N> {
     registers::<T, N, 1>(lane)[0]
 }
 
-/// The results of the lanes of a register.
+/// Applies a function to every lane of a register.
 fn map<A: Pod, B: Pod, const N: usize>(x: Register<N>, result: impl Fn(A) -> B) -> Register<N> {
     register(|i| result(lane(&[x], i)))
 }
 
-/// The results of the lanes of two registers.
+/// Applies a function to every pair of lanes of two registers.
 fn zip<A: Pod, B: Pod, const N: usize>(a: Register<N>, b: Register<N>, f: impl Fn(A, A) -> B) -> Register<N> {
     register(|i| f(lane(&[a], i), lane(&[b], i)))
 }
 
-/// Whether a lane of registers is one of these.
+/// Whether the condition holds for any lane of the registers.
 fn any<T: Pod, const N: usize>(x: &[Register<N>], is: impl Fn(T) -> bool) -> bool {
     (0..x.len() * N / size_of::<T>()).any(|i| is(lane(x, i)))
 }
@@ -75,7 +74,7 @@ fn mask<T: Zeroable + Pod>(yes: bool) -> T {
     lane
 }
 
-/// Methods of traits that need nothing of the token. They stay functions: inlined into all kernels, they would take minutes to compile.
+/// Methods of traits that do not use the token. They stay functions, because inlining them into all kernels would take minutes to compile.
 macro_rules! operations {
     ($($name:ident $(<$(const $generic:ident: $kind:ty),*>)? ($($arg:ident $(: $type:ty)?),*) $(-> $result:ty)? = $body:expr;)*) => {$(
         #[inline(never)]
@@ -95,7 +94,7 @@ const QUIET_32: u32 = 1 << 22;
 const SIGN_32: u32 = 1 << 31;
 
 std::thread_local! {
-    /// The direction of tokens that kernels make: the floating-point environment of this tier.
+    /// The direction of the tokens that kernels make: it is this tier's floating-point environment.
     static ENVIRONMENT: Cell<Direction> = const { Cell::new(Direction::NearestEven) };
 }
 
@@ -130,17 +129,17 @@ fn float(to: FloatSpec, x: Exact, rounding: Rounding) -> u64 {
     exact::to_float(to, x, &rules(rounding, false))
 }
 
-/// A float as another one. NaN becomes a quiet one with its sign and upper bits.
+/// Converts a float to another format. NaN becomes quiet with its sign and upper bits.
 fn convert(from: FloatSpec, to: FloatSpec, code: u64, rounding: Rounding) -> u64 {
     float(to, Exact::from_float(from, code), rounding)
 }
 
-/// An integer `from` bits and with a sign or without as another one.
+/// Converts an integer to the range of another type; both are given by their bits and whether they are signed.
 fn fit(from: (u32, bool), to: (u32, bool), code: u64) -> u64 {
     exact::to_int(to.0, to.1, Exact::from_int(from.0, from.1, code), &rules(Rounding::TowardZero, true))
 }
 
-/// A float as an integer, truncated: its low bits, or the nearest.
+/// Converts a float to an integer by truncation: the low bits, or the nearest integer.
 fn integer(from: FloatSpec, (bits, signed): (u32, bool), code: u64, saturate: bool) -> u64 {
     exact::to_int(bits, signed, Exact::from_float(from, code), &rules(Rounding::TowardZero, saturate))
 }
@@ -149,14 +148,14 @@ fn integer(from: FloatSpec, (bits, signed): (u32, bool), code: u64, saturate: bo
 fn sum(a: f64, b: f64, rounding: Rounding) -> f64 {
     let (large, small) = if a.abs() < b.abs() { (b, a) } else { (a, b) };
     let sum = large + small;
-    // Fast2Sum: what the sum lacks, exactly, as `large` is not the smaller magnitude. Of a sum that overflowed, infinity with the other
-    // sign, and of infinity, NaN.
+    // Fast2Sum: exactly what the sum lacks, because `large` is not the smaller magnitude. If the sum overflowed, the rest is infinity with the
+    // other sign; if an operand is infinite, the rest is NaN.
     let rest = small - (sum - large);
     if sum.is_nan() {
         return sum;
     }
     if sum == 0.0 {
-        // Exact; only downwards, zeros of different signs and what cancels make a negative zero.
+        // The sum is exact. If the direction is down, zeros of different signs and sums that cancel make a negative zero.
         let negative = a.is_sign_negative() || b.is_sign_negative();
         return if matches!(rounding, Rounding::Floor) && negative { -0.0 } else { sum };
     }
@@ -178,7 +177,7 @@ fn fused([a, b, c]: [u32; 3], rounding: Rounding) -> u32 {
         return nan | QUIET_32;
     }
     let [a, b, c] = [a, b, c].map(|x| f32::from_bits(x) as f64);
-    // The product is exact. To round twice in one direction is to round once; for nearest, the first time is to odd.
+    // The product is exact. Rounding twice in one direction is rounding once; to nearest, the first rounding is to odd.
     let first = if rounding == Rounding::NearestEven { Rounding::ToOdd } else { rounding };
     let sum = sum(a * b, c, first);
     if sum.is_nan() {
@@ -244,7 +243,7 @@ impl<const N: usize, const FULL: bool> Simd for Portable<N, FULL> {
     }
 }
 
-/// The first `bytes` bytes of some registers, and zeros behind.
+/// The first `bytes` bytes of consecutive registers, followed by zeros.
 ///
 /// # Safety
 ///
@@ -252,7 +251,7 @@ impl<const N: usize, const FULL: bool> Simd for Portable<N, FULL> {
 unsafe fn read<const N: usize, const K: usize>(p: *const u8, bytes: usize) -> [Register<N>; K] {
     let mut x = [Register([0; N]); K];
     assert!(bytes <= size_of_val(&x));
-    // SAFETY: the caller's promise; arrays of registers are their bytes.
+    // SAFETY: the caller's promise; arrays of registers consist of their bytes.
     unsafe { x.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(p, bytes) };
     x
 }
@@ -262,7 +261,7 @@ unsafe fn read<const N: usize, const K: usize>(p: *const u8, bytes: usize) -> [R
 /// `bytes` bytes can be written.
 unsafe fn write<const N: usize>(p: *mut u8, x: &[Register<N>], bytes: usize) {
     assert!(bytes <= size_of_val(x));
-    // SAFETY: the caller's promise; slices of registers are their bytes.
+    // SAFETY: the caller's promise; slices of registers consist of their bytes.
     unsafe { p.copy_from_nonoverlapping(x.as_ptr().cast(), bytes) };
 }
 

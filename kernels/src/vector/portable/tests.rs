@@ -1,11 +1,11 @@
-//! The arithmetic against the law, and the methods with bodies against what they say.
+//! Compares the arithmetic with the law, and the methods with bodies with their documentation.
 
 use super::{super::lanes::LaneOps, *};
 
 const ROUNDINGS: [Rounding; 5] =
     [Rounding::NearestEven, Rounding::Floor, Rounding::Ceil, Rounding::TowardZero, Rounding::ToOdd];
 
-/// Numbers of at most `bits` bits with a sign, most of them with fewer.
+/// Signed numbers of at most `bits` bits, most of them with fewer.
 fn numbers(bits: u32, seed: u64) -> impl FnMut() -> i64 {
     let mut state = seed;
     move || {
@@ -100,7 +100,7 @@ fn special_sums() {
     }
 }
 
-/// A register of bytes that all differ.
+/// A register whose bytes all differ.
 fn bytes(first: u8) -> Register<16> {
     register(|i| (i as u8).wrapping_mul(0x3B).wrapping_add(first))
 }

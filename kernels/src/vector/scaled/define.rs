@@ -1,4 +1,4 @@
-//! Which pairs have loops of their own: those that are common in scaled casts.
+//! Chooses the pairs that have their own loops: the common ones in scaled casts.
 
 use super::{
     Elements, High, Source, Stage, Stored,
@@ -33,7 +33,7 @@ pub(crate) trait Fusing: Words {
 
 /// Finds the loop from elements to codes.
 pub(crate) fn fused<V: Fusing>(from: DType, to: Encoding, step: Step) -> Option<Fused> {
-    /// The loop, and whether it loads elements of two registers alternately. Those of bfloat16 are loaded by `H`.
+    /// Finds the loop, and whether it loads elements of two registers alternately. `H` loads bfloat16.
     fn of<V: Fusing, W: Stage<V>, H: Source<V>>(from: DType) -> Option<(FusedFn, bool)> {
         match from {
             DType::Float32 => Some((V::scale_blocks::<Elements<f32>, W>, false)),
@@ -58,7 +58,7 @@ pub(crate) fn fused<V: Fusing>(from: DType, to: Encoding, step: Step) -> Option<
     Some(Fused { run, lanes: V::LANES, least: V::LANES << u32::from(apart) })
 }
 
-/// A tier's sources of codes.
+/// The sources of codes of a tier.
 pub(crate) trait Decoding<V: Fusing> {
     /// `float8_e4m3fn`.
     type E4M3: Source<V>;

@@ -1,6 +1,6 @@
-//! The loops of a tier.
+//! Defines the loops of a tier.
 
-/// Makes `scaled`, the loops of a tier: `$function` names its features and `$simd` its registers.
+/// Defines `scaled`, the loops of a tier: `$function` names its features and `$simd` its registers.
 #[allow(unused_macros, reason = "targets without vectors have no such tier")]
 macro_rules! define_scaled {
     ($function:ident, $simd:ty) => {
@@ -61,7 +61,7 @@ macro_rules! define_scaled {
                     run: usize,
                     factors: &Factors<'_>,
                 ) {
-                    // SAFETY: as the caller's.
+                    // SAFETY: the caller's promise is the same.
                     unsafe { by_runs::<$simd, S>(<$simd as crate::vector::Simd>::new_unchecked(), x, q, n, run, factors) }
                 }
             }

@@ -1,4 +1,4 @@
-//! Loops that the compiler makes vector code of, with the features of the function that they are inlined into.
+//! Loops that the compiler vectorises with the features of the function into which they are inlined.
 
 use super::{PowerRule, Word};
 
@@ -33,7 +33,7 @@ impl Code<2> for u16 {
 pub(crate) fn amax<const BYTES: usize, C: Code<BYTES>>(x: &[[u8; BYTES]], run: usize, amaxes: &mut [C]) {
     match run {
         1 => x.iter().zip(amaxes).for_each(|(x, amax)| *amax = (*amax).max(C::magnitude(*x))),
-        // Lengths that are known make one register of a run, or two.
+        // Known lengths make one or two registers of a run.
         16 => amax_of::<BYTES, C, 16>(x, amaxes),
         32 => amax_of::<BYTES, C, 32>(x, amaxes),
         _ => {
@@ -66,7 +66,7 @@ pub(crate) fn powers(amaxes: &[u32], rule: PowerRule, codes: &mut [u8], factors:
     for ((amax, code), factor) in amaxes.iter().zip(codes).zip(factors) {
         let field = (amax.wrapping_add(rule.addend) >> 23) as i32 - rule.exponent as i32;
         let field = field.clamp(0, 254) as u32;
-        // 2^-127 is half of the smallest normal number.
+        // 2^-127 is half the smallest normal number.
         let reciprocal = if field == 254 { 1 << 22 } else { (254 - field) << 23 };
         let finite = *amax < INFINITY;
         *code = if finite { field as u8 } else { 0xFF };

@@ -1,20 +1,20 @@
-//! Steps that round exactly, over the registers that the tiers share.
+//! The steps, and the largest magnitudes, over the registers that the tiers share.
 
 use super::{Factors, Word};
 use crate::vector::Simd;
 use core::mem::{MaybeUninit, size_of};
 
-/// A step: the factors of a run in registers, and what becomes of the elements of a register.
+/// A step: it keeps the factors of a run in registers, and applies them to the elements of a register.
 ///
 /// # Safety
 ///
-/// As of the methods of [`Simd`].
+/// As for the methods of [`Simd`].
 pub(crate) trait RegisterStep {
     /// # Safety
     ///
-    /// Run `i` has its factors; if `EACH`, as many from `i` on have them as a register has lanes.
+    /// Run `i` has its factors; if `EACH`, as many runs from `i` on have theirs as a register has lanes.
     ///
-    /// The factors of run `i`; if `EACH`, those of as many runs from `i` on as a register has lanes.
+    /// Loads the factors of run `i`; if `EACH`, the factors of as many runs from `i` on as a register has lanes.
     unsafe fn factors<M: Simd, const EACH: bool>(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3];
     fn step<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V;
 }
@@ -22,11 +22,11 @@ pub(crate) trait RegisterStep {
 /// The sign bit.
 const SIGN: u32 = 1 << 31;
 
-/// The number of run `i`, or if `EACH`, those from there on.
+/// Loads the number of run `i` or, if `EACH`, the numbers from there on.
 ///
 /// # Safety
 ///
-/// As of the methods of [`Simd`]; the numbers are there.
+/// As for the methods of [`Simd`]; the numbers exist.
 #[inline(always)]
 unsafe fn fetch<M: Simd, const EACH: bool>(m: M, of: &[f32], i: usize) -> M::V {
     // SAFETY: the caller's promise.
@@ -36,8 +36,8 @@ unsafe fn fetch<M: Simd, const EACH: bool>(m: M, of: &[f32], i: usize) -> M::V {
     }
 }
 
-/// A float32 beside `short`, on the side where the exact value is: `excess` is what `short` has more. It has the sign of `x`. `short` is a
-/// magnitude whose last four bits are zero.
+/// A float32 next to `short`, on the side of the exact value: `excess` is the amount by which `short` is larger. The result has the sign of `x`.
+/// `short` is a magnitude whose last four bits are zero.
 #[inline(always)]
 fn beside<M: Simd>(m: M, short: M::V, excess: M::V, x: M::V) -> M::V {
     m.or(m.nudge(short, excess), m.and(x, m.splat(SIGN)))
@@ -78,14 +78,14 @@ impl RegisterStep for Divide {
     }
 }
 
-/// [`Step::Quotient`](super::Step::Quotient). A quotient by way of the reciprocal has up to four roundings, each of 2^-24 of it: it is wrong
-/// by less than four units of the last place. The reciprocal that is used is larger by 2^-21 of it, twice that error, so the product is 2 to
-/// 12 units above the exact quotient. Where the product is 0 to 15 units above a multiple of 16 units, the exact quotient lies between -12 and
-/// 14 units from that multiple, and no other one is nearer. The sign of the excess, which one rounding cannot change, says on which side of it
-/// the quotient lies. Midpoints of the targets are such multiples.
+/// [`Step::Quotient`](super::Step::Quotient). A quotient computed by the reciprocal has up to four roundings, each by at most 2^-24 of it, so its
+/// error is less than four units of the last place. The reciprocal that is used is larger by 2^-21 of itself, twice that error, so the product is
+/// 2 to 12 units above the exact quotient. If the product is 0 to 15 units above a multiple of 16 units, the exact quotient lies between -12 and
+/// 14 units from that multiple, and no other multiple is nearer. The sign of the excess, which one rounding cannot change, says on which side of
+/// the multiple the quotient lies. Midpoints of the targets are such multiples.
 pub(crate) struct Exact<const BLOCK: bool>;
 
-/// 1 and 2^-21.
+/// 1 + 2^-21.
 const LARGER: u32 = 0x3F80_0004;
 
 impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
@@ -104,7 +104,7 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
         let minus = m.or(x, m.splat(SIGN));
         // NaN has the sign of `minus`.
         let short = m.and(m.mul(minus, minus_factor), m.splat(!(15 | SIGN)));
-        // 20 bits times 4 are exact.
+        // 20 bits times 4 bits are exact.
         let part = if BLOCK { m.mul(short, block) } else { short };
         beside::<M>(m, short, m.fma(part, scale, minus), x)
     }
@@ -114,7 +114,7 @@ impl<const BLOCK: bool> RegisterStep for Exact<BLOCK> {
 pub(crate) struct Product<const BLOCK: bool, const BESIDE: bool>;
 
 impl<const BLOCK: bool, const BESIDE: bool> Product<BLOCK, BESIDE> {
-    /// The product with the scale of the block, which is exact: 8 bits times 4.
+    /// The product with the scale of the block, which is exact: 8 bits times 4 bits.
     #[inline(always)]
     fn of_block<M: Simd>(m: M, x: M::V, factors: &[M::V; 3]) -> M::V {
         if BLOCK { m.mul(x, factors[1]) } else { x }
@@ -148,12 +148,12 @@ impl<const BLOCK: bool, const BESIDE: bool> RegisterStep for Product<BLOCK, BESI
     }
 }
 
-/// Raises the largest magnitudes of runs of `RUN` elements, a multiple of a register's: of as many runs at once as a register has lanes.
-/// Returns how many runs there were; fewer than a register's lanes are left.
+/// Raises the largest magnitudes of runs of `RUN` elements, a multiple of a register's lanes; it handles as many runs at once as a register has
+/// lanes. Returns the number of runs that it handled; fewer than a register's lanes are left.
 ///
 /// # Safety
 ///
-/// As of the methods of [`Simd`]. `x` is readable for `runs * RUN` words, `amaxes` writable for `runs` words.
+/// As for the methods of [`Simd`]. `x` is readable for `runs * RUN` words, and `amaxes` is writable for `runs` words.
 #[inline(always)]
 pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
     m: M,
@@ -164,7 +164,7 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
     let lanes = const { size_of::<M::V>() / 4 };
     let registers = const { RUN / (size_of::<M::V>() / 4) };
     let mut first = 0;
-    // SAFETY: as the caller's; all registers are of the runs from `first` on.
+    // SAFETY: the caller's promise is the same; all registers belong to the runs from `first` on.
     unsafe {
         let mask = m.splat(!SIGN);
         while runs - first >= lanes {
@@ -190,7 +190,7 @@ pub(crate) unsafe fn amax_of_runs<M: Simd, const RUN: usize>(
 ///
 /// # Safety
 ///
-/// As of the methods of [`Simd`]. As many elements of `x` as `runs` have are readable, and `amaxes` writable for `runs`.
+/// As for the methods of [`Simd`]. The elements of `runs` runs are readable at `x`, and `amaxes` is writable for `runs`.
 #[inline(always)]
 pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
     m: M,
@@ -200,7 +200,7 @@ pub(crate) unsafe fn amax_of_halves<M: Simd, const REGISTERS: usize>(
 ) -> usize {
     let lanes = const { size_of::<M::V>() / 4 };
     let mut first = 0;
-    // SAFETY: as the caller's; all registers are of the runs from `first` on.
+    // SAFETY: the caller's promise is the same; all registers belong to the runs from `first` on.
     unsafe {
         let (mask, low) = (m.splat(0x7FFF_7FFF), m.splat(0xFFFF));
         while runs - first >= lanes {
@@ -243,7 +243,7 @@ fn across<M: Simd>(m: M, rows: &mut [M::V; 16], lanes: usize) -> M::V {
     rows[0]
 }
 
-/// Does a step with every element.
+/// Applies a step to every element.
 ///
 /// # Safety
 ///
@@ -284,7 +284,7 @@ pub(crate) unsafe fn by_runs<M: Simd, S: RegisterStep>(
     }
 }
 
-/// Does a step with fewer elements than a register has lanes.
+/// Applies a step to fewer elements than a register has lanes.
 ///
 /// # Safety
 ///

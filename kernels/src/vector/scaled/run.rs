@@ -1,7 +1,7 @@
 //! Scaled casts in registers: a block is loaded as float32, multiplied by its scales, and stored.
 //!
-//! A [`Source`] loads blocks, a [`Stage`] scales and stores them. Quantization loads elements of a format and stores codes by a
-//! [`Target`]; dequantization loads codes and stores float32 or bfloat16.
+//! A [`Source`] loads blocks, and a [`Stage`] scales and stores them. Quantization loads elements of a format and stores codes by a [`Target`];
+//! dequantization loads codes and stores float32 or bfloat16.
 
 use super::Source;
 use crate::vector::each;
@@ -11,13 +11,13 @@ use crate::{
     vector::scaled::{Factors, Stage},
 };
 
-/// Casts whole blocks of elements by the factors of their runs. `data` are those of the source and of the target.
+/// Casts whole blocks of elements by the factors of their runs. `data` holds the constants of the source and of the target.
 ///
 /// # Safety
 ///
-/// As of [`KernelFn`](crate::vector::kernel::KernelFn) and of [`StepFn`](crate::vector::scaled::StepFn) together; `n` is a multiple of a block, and so are
-/// runs, unless there is one; or they are halves or quarters of a block that have whole registers, in pairs if the source is
-/// [`APART`](Source::APART).
+/// As for [`KernelFn`](crate::vector::kernel::KernelFn) and [`StepFn`](crate::vector::scaled::StepFn) together. `n` is a multiple of a block. Each
+/// run is a multiple of a block, or there is only one run, or runs are halves or quarters of a block with whole registers, in pairs of registers
+/// if the source is [`APART`](Source::APART).
 #[inline(always)]
 pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
     m: M,
@@ -31,9 +31,9 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
     let mut start = 0;
     // SAFETY: every block is among the `n` elements, and has its factors.
     unsafe {
-        // Copies stay in registers.
+        // Copies, which stay in registers.
         let (table, constants) = (S::table(m, data[0]), *data[1]);
-        // A closure might stay a function without the features of the tier.
+        // A macro, because a closure might stay a function without the features of the tier.
         macro_rules! block {
             ($held:expr, $runs:expr) => {{
                 let x = S::load(m, &table, src.add(bytes(start, S::BITS)));
@@ -42,7 +42,7 @@ pub(crate) unsafe fn run<M: Blocks, S: Source<M>, W: Stage<M>>(
             }};
         }
         if run < M::BLOCK {
-            // Registers of a run.
+            // The number of registers of a run.
             let (each, mut i) = (run / M::LANES, 0);
             while start < n {
                 let runs = [0, 1, 2, 3].map(|k| i + k / each);

@@ -1,26 +1,26 @@
-//! What the loops load.
+//! The sources of the loops of scaled casts.
 
 use crate::{format::data::Data, vector::Blocks};
 use core::marker::PhantomData;
 use half::bf16;
 
-/// What a loop loads.
+/// A source that a loop loads.
 pub(crate) trait Source<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
-    /// Whether the elements of two registers alternate: the first one has those with even indices.
+    /// Whether the elements of two registers alternate: the first register has the elements with even indices.
     const APART: bool = false;
-    /// What stays in registers.
+    /// The table that stays in registers.
     type Table;
     /// # Safety
     ///
-    /// The data is that of a kernel from the source to float32.
+    /// The data belongs to a kernel from the source to float32.
     unsafe fn table(m: M, data: &Data) -> Self::Table;
-    /// A block as float32, in order unless `APART`.
+    /// Loads a block as float32, in order unless `APART`.
     ///
     /// # Safety
     ///
-    /// As of the methods of [`Simd`](crate::vector::Simd); the block is readable.
+    /// As for the methods of [`Simd`](crate::vector::Simd); the block is readable.
     unsafe fn load(m: M, table: &Self::Table, p: *const u8) -> [M::V; 4];
 }
 
@@ -34,7 +34,7 @@ impl<M: Blocks> Source<M> for Elements<f32> {
     unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.load_32::<false>(p, M::BLOCK) }
     }
 }
@@ -46,7 +46,7 @@ impl<M: Blocks> Source<M> for Elements<bf16> {
     unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { m.load_high_16::<false>(p, M::BLOCK) }
     }
 }

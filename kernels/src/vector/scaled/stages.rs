@@ -1,4 +1,4 @@
-//! How blocks are scaled and stored.
+//! The stages that scale and store blocks.
 
 use super::{Factors, Product, RegisterStep, source::Source};
 use crate::vector::casts::target::Target;
@@ -6,21 +6,21 @@ use crate::vector::each;
 use crate::{format::data::Data, vector::Blocks};
 use core::marker::PhantomData;
 
-/// The factors of all runs, and the runs of the registers of a block.
+/// The factors of all runs, and the run of each register of a block.
 pub(crate) type Runs<'a> = (&'a Factors<'a>, [usize; 4]);
 
 /// Scales a block and stores it.
 pub(crate) trait Stage<M: Blocks> {
     /// Bits of an element in its storage.
     const BITS: usize;
-    /// What is kept in registers for a run.
+    /// The factors that stay in registers for a run.
     type Held: Copy;
     unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> Self::Held;
     /// Stores a block of the source, each of whose registers belongs to a run.
     ///
     /// # Safety
     ///
-    /// As of the methods of [`Simd`](crate::vector::Simd); the block is writable.
+    /// As for the methods of [`Simd`](crate::vector::Simd); the block is writable.
     unsafe fn store<S: Source<M>>(
         m: M,
         x: [M::V; 4],
@@ -39,7 +39,7 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
     type Held = [M::V; 3];
     #[inline(always)]
     unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { F::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
@@ -52,7 +52,7 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
         data: &Data,
     ) {
         const { assert!(!S::APART) };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let x = each!([0, 1, 2, 3], |k| F::step::<M>(m, x[k], &factors[k]));
             T::store::<f32, false, false>(m, dst, x, None, M::BLOCK, data);
@@ -62,9 +62,9 @@ impl<M: Blocks, F: RegisterStep, T: Target<M>> Stage<M> for Stored<F, T> {
 
 /// Products as bfloat16, rounded once.
 ///
-/// A product rounded to float32 rounds to the same bfloat16 as the exact one, unless it lies halfway between two of those. A block with such
-/// a product is done again with all bits; it is rare unless scales have few significant bits. In the others, half a unit is added and the
-/// high halves are stored.
+/// A product rounded to float32 rounds to the same bfloat16 as the exact product, unless it lies halfway between two bfloat16. A block with such a
+/// product is computed again with all bits; such blocks are rare unless scales have few significant bits. For all other blocks, half a unit is
+/// added and the high halves are stored.
 pub(crate) struct High<const BLOCK: bool, const BESIDE: bool>;
 
 impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, BESIDE> {
@@ -72,7 +72,7 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
     type Held = [M::V; 3];
     #[inline(always)]
     unsafe fn hold(m: M, factors: &Factors<'_>, i: usize) -> [M::V; 3] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { Product::<BLOCK, BESIDE>::factors::<M, false>(m, factors, i) }
     }
     #[inline(always)]
@@ -85,7 +85,7 @@ impl<M: Blocks, const BLOCK: bool, const BESIDE: bool> Stage<M> for High<BLOCK, 
         data: &Data,
     ) {
         const { assert!(!S::APART) };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let near = each!([0, 1, 2, 3], |k| Product::<BLOCK, BESIDE>::near::<M>(m, x[k], &factors[k]));
             let half = m.splat(0x8000);

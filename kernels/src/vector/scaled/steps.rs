@@ -1,66 +1,66 @@
-//! What becomes of the elements of a scaled cast, and the loops of a tier that do it.
+//! The arithmetic steps of a scaled cast, and the loops of a tier that compute them.
 
 use crate::format::data::Data;
 
 /// An element of 32 bits, at any address.
 pub type Word = [u8; 4];
 
-/// The numbers of each block. A cast reads some of them, and those it reads have to be there for every block.
+/// The numbers of each block. A cast reads some of them, and these must exist for every block.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Factors<'a> {
-    /// What elements are multiplied by, or divided by.
+    /// The number that elements are multiplied or divided by.
     pub factor: &'a [f32],
-    /// The scale of the block, if it is not the only one: positive, with at most 4 significant bits.
+    /// The scale of the block, if there is another scale for the tensor: positive, with at most 4 significant bits.
     pub block: &'a [f32],
-    /// The scale, or that of the tensor beside those of blocks.
+    /// The only scale, or the scale of the tensor if blocks have scales as well.
     pub scale: &'a [f32],
 }
 
 impl<'a> Factors<'a> {
-    /// Those of the blocks from `i` on.
+    /// The factors of the blocks from `i` on.
     pub(crate) fn from(&self, i: usize) -> Factors<'a> {
         let rest = |of: &'a [f32]| &of[i.min(of.len())..];
         Factors { factor: rest(self.factor), block: rest(self.block), scale: rest(self.scale) }
     }
 }
 
-/// What becomes of an element.
+/// The arithmetic on an element.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Step {
     /// `x * factor`, rounded to float32.
     Times,
     /// `x / factor`, rounded to float32.
     Divide,
-    /// `x / (block * scale)`: a float32 that every target of at most 16 significant bits rounds as it would round the exact quotient.
-    /// `factor` is `1 / (block * scale)` or a float32 beside it, and the scales are from 2^-64 to 2^64. Without `block` it is 1.
+    /// `x / (block * scale)`: a float32 that every target of at most 16 significant bits rounds as it would round the exact quotient. `factor` is
+    /// `1 / (block * scale)` or a neighbouring float32, and the scales are from 2^-64 to 2^64. Without `block` it counts as 1.
     Quotient {
-        /// Whether there are scales of blocks beside `scale`.
+        /// Whether blocks have scales in addition to `scale`.
         block: bool,
     },
-    /// `x * block * scale`, rounded once if not `beside`; `x` has at most 8 significant bits.
+    /// `x * block * scale`, rounded once unless `beside`; `x` has at most 8 significant bits.
     Product {
-        /// Whether there are scales of blocks beside `scale`.
+        /// Whether blocks have scales in addition to `scale`.
         block: bool,
-        /// Whether the result is a float32 that every target of at most 16 significant bits rounds as it would round the exact product.
-        /// The scales are from 2^-64 to 2^64 then, and those of blocks positive.
+        /// Whether the result is a float32 that every target of at most 16 significant bits rounds as it would round the exact product. If so, the
+        /// scales are from 2^-64 to 2^64, and the scales of blocks are positive.
         beside: bool,
     },
 }
 
-/// A loop of [`Step`]: reads `n` words at the first address, writes as many at the second, in runs of the given length.
+/// A loop of [`Step`]: reads `n` words at the first address, and writes `n` words at the second, in runs of the given length.
 ///
 /// # Safety
 ///
-/// The CPU has the tier. The words may be read and written; they are the same or do not overlap. Runs are not empty, and the
-/// factors that the step reads are there for each.
+/// The CPU has the tier. The words may be read and written; the two ranges are the same or do not overlap. Runs are not empty, and every run has
+/// the factors that the step reads.
 pub(crate) type StepFn = unsafe fn(*const Word, *mut Word, usize, usize, &Factors<'_>);
 
-/// What lets the exponent of a magnitude become the code of a scale.
+/// How the exponent of a magnitude becomes the code of a scale.
 #[derive(Clone, Copy, Debug)]
 pub struct PowerRule {
-    /// Added to the bits of a magnitude, so that a carry reaches the exponent where it is rounded up.
+    /// Added to the bits of a magnitude, so that a carry reaches the exponent if it rounds up.
     pub addend: u32,
-    /// Subtracted from the exponent field: at least 2, so that no subnormal magnitude has another code than 0.
+    /// Subtracted from the exponent field. It is at least 2, so that every subnormal magnitude has the code 0.
     pub exponent: u32,
 }
 
@@ -82,7 +82,7 @@ pub(crate) type PowersFn = unsafe fn(&[u32], PowerRule, &mut [u8], &mut [f32]);
 ///
 /// # Safety
 ///
-/// The CPU has the tier; of steps, as of [`StepFn`].
+/// The CPU has the tier; for loops of steps, as [`StepFn`].
 pub(crate) struct Loops {
     pub(crate) amax_32: unsafe fn(&[Word], usize, &mut [u32]),
     pub(crate) amax_16: unsafe fn(&[[u8; 2]], usize, &mut [u16]),
@@ -90,9 +90,9 @@ pub(crate) struct Loops {
     pub(crate) counts: CountsFn,
     pub(crate) times: StepFn,
     pub(crate) divide: StepFn,
-    /// Without and with a scale of blocks.
+    /// Without and with scales of blocks.
     pub(crate) quotient: [StepFn; 2],
-    /// Without and with a scale of blocks; each nearest and beside.
+    /// Without and with scales of blocks; each rounded to nearest, or `beside`.
     pub(crate) product: [[StepFn; 2]; 2],
 }
 
@@ -115,12 +115,12 @@ pub(crate) fn fits(step: Step, n: usize, run: usize, factors: &Factors<'_>) -> b
 /// As [`vector::scaled::run`](crate::vector::scaled::run).
 pub(crate) type FusedFn = unsafe fn(*const u8, *mut u8, usize, usize, &Factors<'_>, [&Data; 2]);
 
-/// A loop.
+/// A loop over whole blocks, and the sizes that it requires.
 #[derive(Clone, Copy)]
 pub(crate) struct Fused {
     pub(crate) run: FusedFn,
-    /// The lanes of its registers, four of which are a block.
+    /// The number of lanes of its registers; four registers are a block.
     pub(crate) lanes: usize,
-    /// Runs that are shorter than a block are multiples of this.
+    /// The unit of runs: runs shorter than a block are multiples of this.
     pub(crate) least: usize,
 }

@@ -1,9 +1,9 @@
 //! Quantization in lanes of 16 bits.
 //!
-//! Four registers of quotients are rounded as float32 or as fixed point; their upper halves are two registers of *words*, and those become one
-//! register of codes. A quotient is the product with a reciprocal that is a little too small: one just below a midpoint between two codes may
-//! belong above it. A block with such a quotient is done again with exact quotients, and a block with one that words cannot hold is done again
-//! by the general stage.
+//! Four registers of quotients are rounded as float32 or as fixed point. Their upper halves are two registers of *words*, and these become one
+//! register of codes. A quotient is the product with a reciprocal that is slightly too small, so a quotient just below a midpoint between two
+//! codes may belong above it. A block with such a quotient is computed again with exact quotients, and the general stage computes a block again if
+//! one of its quotients does not fit in a word.
 
 use super::{Elements, Factors, Runs, Source, Stage, Stored};
 use crate::{
@@ -23,36 +23,36 @@ use core::marker::PhantomData;
 ///
 /// # Safety
 ///
-/// As of [`Simd`](crate::vector::Simd).
+/// As for [`Simd`](crate::vector::Simd).
 pub(crate) trait Words: Blocks {
     fn splat_8(self, x: u8) -> Self::V;
     fn splat_16(self, x: u16) -> Self::V;
-    /// `a` less 1 in the lanes in which the low four bits of `index` are in the list.
+    /// Subtracts 1 from the lanes of `a` where the low four bits of `index` are in the list.
     fn less_one(self, a: Self::V, index: Self::V, list: &List) -> Self::V;
-    /// Whether a lane of the block has none of these bits.
+    /// Whether any lane of the block has none of these bits.
     fn any_without(self, x: [Self::V; 4], bits: u32) -> bool;
-    /// Words that are the upper halves of the lanes: in turn one of `a` and one of `b`.
+    /// Words that are the upper halves of the lanes, alternately from `a` and `b`.
     fn upper_halves(self, a: Self::V, b: Self::V) -> Self::V;
     fn add_16(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Unsigned, saturated.
+    /// The unsigned difference, saturated.
     fn sub_16(self, a: Self::V, b: Self::V) -> Self::V;
     fn shr_16<const BY: i32>(self, a: Self::V) -> Self::V;
     fn any_equal_16(self, x: [Self::V; 2], y: Self::V) -> bool;
-    /// Signed words, saturated to bytes that are signed or not; in an order of its own until they are stored.
+    /// Packs signed words to bytes, saturated, signed or unsigned; the bytes stay in a special order until they are stored.
     fn pack_16<const SIGNED: bool>(self, x: [Self::V; 2]) -> Self::V;
-    /// Whether a byte is 255.
+    /// Whether any byte is 255.
     fn any_full(self, x: Self::V) -> bool;
-    /// Signed.
+    /// The minimum of signed bytes.
     fn min_bytes(self, a: Self::V, b: Self::V) -> Self::V;
-    /// The bytes that are not 0 less `by`, and whether all of those were from `first` to `last`.
+    /// Subtracts `by` from the bytes that are not 0, and returns whether all of these were from `first` to `last`.
     fn renumber(self, x: Self::V, first: u8, last: u8, by: u8) -> (Self::V, bool);
-    /// The items of a table at the places that bytes tell, the last one if they are beyond it.
+    /// The items of a table at the indices in bytes; for indices beyond the table, the last item.
     fn look_up(self, table: &[u8; 32], x: Self::V) -> Self::V;
-    /// Stores the bytes of [`pack_16`](Self::pack_16) in the order of the elements, or if `PACKED`, their low four bits, the others being 0.
+    /// Stores the bytes of [`pack_16`](Self::pack_16) in the order of the elements or, if `PACKED`, their low four bits; the high bits are 0.
     unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, x: Self::V);
 }
 
-/// A list of numbers of four bits without 0, as bytes and as lanes that are all ones.
+/// A list of four-bit numbers other than 0: a table of bytes, and a table of lanes that are all ones for its numbers.
 pub(crate) struct List {
     pub(crate) bytes: [u8; 16],
     pub(crate) lanes: [u32; 16],
@@ -69,7 +69,7 @@ impl List {
     }
 }
 
-/// bfloat16, even elements apart from odd ones.
+/// bfloat16, with even elements and odd elements in separate registers.
 pub(crate) struct Halves;
 
 impl<M: Blocks> Source<M> for Halves {
@@ -80,7 +80,7 @@ impl<M: Blocks> Source<M> for Halves {
     unsafe fn table(_: M, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: M, (): &(), p: *const u8) -> [M::V; 4] {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let ([a, b], upper) = (m.load_16::<false>(p, M::BLOCK), m.splat(!0xFFFF));
             [m.shl::<16>(a), m.and(a, upper), m.shl::<16>(b), m.and(b, upper)]
@@ -88,45 +88,45 @@ impl<M: Blocks> Source<M> for Halves {
     }
 }
 
-/// How far products may be below the exact quotients, in units of the last place: a power of two.
+/// The most that products may be below the exact quotients, in units of the last place: a power of two.
 const WINDOW: u32 = 16;
 /// 1 - 2^-21.
 const SMALLER: f32 = f32::from_bits(0x3F7F_FFF8);
 
-/// A target of quotients in words.
+/// A target whose codes are made from words of quotients.
 pub(crate) trait Codes {
-    /// The target of the blocks that words cannot hold.
+    /// The target for blocks with quotients that do not fit in words.
     type General;
-    /// What quotients are multiplied by: a power of two.
+    /// The power of two that quotients are multiplied by.
     const UNIT: f32 = 1.0;
     /// A quotient is just below a midpoint if its second form has none of these bits.
     const NEAR: u32;
-    /// Two forms of a quotient. The upper half of the first one is its word, unless the quotient is just below a midpoint; the second one tells
+    /// Two forms of a quotient. The upper half of the first form is its word, unless the quotient is just below a midpoint. The second form shows
     /// whether it is.
     fn forms<M: Words>(m: M, q: M::V) -> [M::V; 2];
-    /// The first form of an exact quotient, which is not multiplied by the unit: ties to even.
+    /// The first form of an exact quotient, which is not multiplied by the unit; ties go to even.
     fn exact<M: Words>(m: M, q: M::V) -> M::V;
-    /// Stores the codes of words; `false` if there is one that words cannot hold.
+    /// Stores the codes of words; returns `false` if a quotient did not fit in its word.
     ///
     /// # Safety
     ///
-    /// As of the methods of [`Words`]; the block is writable.
+    /// As for the methods of [`Words`]; the block is writable.
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool;
 }
 
-/// The magnitudes of words, doubled, less a first one; 0 below it. The high byte has the exponent field.
+/// The magnitudes of words, doubled, minus `first`; 0 if that is negative. The high byte has the exponent field.
 #[inline(always)]
 fn magnitudes<M: Words>(m: M, words: M::V, first: u16) -> M::V {
     m.sub_16(m.add_16(words, words), m.splat_16(first))
 }
 
-/// 8-bit floats: bits of the mantissa, the code of the largest magnitude, the exponent field of float32 that has exponent 0.
+/// 8-bit floats: the bits of the mantissa, the code of the largest magnitude, and the exponent field of float32 that becomes exponent 0.
 pub(crate) struct Small<const MANTISSA: u32, const MAX: u8, const ZERO: u16>;
 
 impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Small<MANTISSA, MAX, ZERO> {
-    /// Quotients that are so many exponents below `ZERO` are zero.
+    /// Quotients this number of exponents below `ZERO` are zero.
     const BELOW: u16 = MANTISSA as u16 + 1;
-    /// The bits from that of a half on, of the halves that round to the even code below them: those lose a unit.
+    /// The bits from the half unit upwards, for ties that round to the even code below them: these subtract a unit.
     const EVEN: List = List::new(&[1, 5, 9, 13]);
 }
 
@@ -144,15 +144,15 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTIS
     }
     #[inline(always)]
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
-            // Codes, and as many more as `BELOW` exponents have; 0 is zero.
+            // The codes, raised by the number of codes in `BELOW` exponents; 0 is zero.
             let [a, b] = each!([words[0], words[1]], |words| {
                 let x = magnitudes::<M>(m, words, const { ((ZERO - Self::BELOW) << 8) - (0x80 >> MANTISSA) });
                 if MANTISSA == 3 { m.shr_16::<5>(x) } else { m.shr_16::<6>(x) }
             });
             let below = const { (Self::BELOW << MANTISSA) as u8 };
-            // Subnormal codes are rounded elsewhere.
+            // Subnormal codes round differently and are handled elsewhere.
             let first = const { (Self::BELOW << MANTISSA) as u8 + (1 << MANTISSA) };
             let (codes, covered) = m.renumber(m.pack_16::<false>([a, b]), first, below + MAX, below);
             let signs = m.and(m.pack_16::<true>(words), m.splat_8(0x80));
@@ -166,14 +166,14 @@ impl<const MANTISSA: u32, const MAX: u8, const ZERO: u16> Codes for Small<MANTIS
 pub(crate) struct E2M1;
 
 impl E2M1 {
-    /// The codes by the exponent from 1/8 on and two bits of the mantissa.
+    /// The codes, indexed by the exponent from 1/8 on and two bits of the mantissa.
     const FOUND: [u8; 32] = {
         let mut codes = [0; 32];
         let mut i = 0;
         while i < 32 {
             codes[i] = match i {
                 0..4 => 0,
-                // From 1/4, 3/4, 5/4 and so on.
+                // The codes begin at 1/4, 3/4, 5/4 and so on.
                 4..10 => 1,
                 10..13 => 2,
                 13..15 => 3,
@@ -186,7 +186,7 @@ impl E2M1 {
         }
         codes
     };
-    /// The exponent's last two bits and two of the mantissa, of 1/4, 5/4, 5/2 and 5: those become the code below them and lose a unit.
+    /// The last two exponent bits and two mantissa bits of 1/4, 5/4, 5/2 and 5: these ties become the code below them, so they subtract a unit.
     const EVEN: List = List::new(&[0b0100, 0b1101, 0b0001, 0b0101]);
 }
 
@@ -203,7 +203,7 @@ impl Codes for E2M1 {
     }
     #[inline(always)]
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let places =
                 each!([words[0], words[1]], |words| m.shr_16::<6>(magnitudes::<M>(m, words, 124 << 8)));
@@ -233,7 +233,7 @@ impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
     }
     #[inline(always)]
     unsafe fn store<M: Words, const APART: bool>(m: M, words: [M::V; 2], dst: *mut u8) -> bool {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let mut codes = m.pack_16::<true>(words);
             if PACKED {
@@ -241,8 +241,8 @@ impl<const PACKED: bool, G> Codes for Int<PACKED, G> {
                 codes = m.and(codes, m.splat_8(15));
             }
             m.store_codes::<APART, PACKED>(dst, codes);
-            // What 32 bits do not hold became their least number, or the greatest one, which the addition carries to it. NaN became the least
-            // number or 0, its code.
+            // A value that does not fit in 32 bits became the least number, or the greatest one, which the addition carries to the least. NaN
+            // became the least number or 0, its code.
             !m.any_equal_16(words, m.splat_16(0x8000))
         }
     }
@@ -263,7 +263,7 @@ unsafe fn store<M: Words, S: Source<M>, T: Codes>(m: M, x: [M::V; 4], dst: *mut 
     }
 }
 
-/// Stores a block by the stage that holds all quotients.
+/// Stores a block by the general stage, which handles all quotients.
 #[cold]
 #[inline(always)]
 unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
@@ -274,7 +274,7 @@ unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
     dst: *mut u8,
     data: &Data,
 ) {
-    // SAFETY: the caller's promise; the words of registers apart are the elements in order, and as many as those of a block.
+    // SAFETY: the caller's promise; the words of lane-split registers are the elements in order, and as many as a block has.
     unsafe {
         let x = if S::APART {
             let words = words::<M>(m, x);
@@ -286,7 +286,7 @@ unsafe fn store_general<M: Words, S: Source<M>, W: Stage<M>>(
     }
 }
 
-/// Quotients by a reciprocal.
+/// Quotients computed by a reciprocal.
 pub(crate) struct Reciprocal<T, const BLOCK: bool>(PhantomData<T>);
 
 impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Reciprocal<T, BLOCK> {
@@ -307,7 +307,7 @@ impl<M: Words, T: Codes<General: Target<M>>, const BLOCK: bool> Stage<M> for Rec
         dst: *mut u8,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let forms = each!([0, 1, 2, 3], |k| T::forms::<M>(m, m.mul(x[k], held[k])));
             let near = m.any_without(each!(forms, |[_, second]| second), T::NEAR);
@@ -345,7 +345,7 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
         dst: *mut u8,
         data: &Data,
     ) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let q = each!([0, 1, 2, 3], |k| T::exact::<M>(m, Times::step::<M>(m, x[k], &held[k])));
             if !store::<M, S, T>(m, q, dst) {
@@ -355,7 +355,7 @@ impl<M: Words, T: Codes<General: Target<M>>> Stage<M> for PowerOfTwo<T> {
     }
 }
 
-/// The stages of the pairs that have loops.
+/// The stages of the pairs that have their own loops.
 pub(crate) mod stages {
     pub(crate) use super::Halves;
     use super::*;

@@ -28,7 +28,7 @@ pub(in crate::arch) const BACKENDS: [Backend; fine::COMBINATIONS] = each_combina
     packing: &packing::PACKING,
     swaps: &swap::SWAPS,
     transpose: &turn::TRANSPOSE,
-    // Arm's cores find out by themselves that lines are written whole.
+    // Arm's cores detect by themselves that whole cache lines are written.
     non_temporal: None,
     loops,
     scaled: Some(&SCALED),
@@ -45,7 +45,7 @@ const fn obeys_environment(from: DType, to: DType) -> bool {
             || matches!(to, DType::BFloat16)
             || matches!(to, DType::Float16) && !powers
             || from.is_sub_byte() && is_whole(to));
-    // One exact instruction.
+    // One exact instruction converts these.
     let converted = matches!(from.spec(), Spec::Int { bits: ..=32, .. }) && parts(to) == 64;
     !(by_integers(from, to) || exact_to_float32(from, to) || looked_up || converted)
 }

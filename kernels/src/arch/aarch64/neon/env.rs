@@ -1,21 +1,21 @@
 //! The operations whose results depend on the rounding direction of the floating-point environment, as assembly.
 //!
-//! *Law.* While a direction other than to nearest is set, a kernel contains no float operation known to the compiler whose result
-//! depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest result.
+//! *Law.* While the environment rounds in a direction other than to nearest, a kernel contains no float operation that is known to the compiler
+//! and whose result depends on the direction. The compiler assumes the default environment, so it may replace an intrinsic by the nearest
+//! result.
 //!
-//! *Method.* Each function is one instruction, or a pair of them for the two halves of a register. The assembly is `pure`: its result
-//! depends on its operands and on FPCR, and FPCR is constant while a kernel runs. So the compiler may merge, move and drop these
-//! operations inside a kernel. It cannot move them out of one: it cannot follow the pointer through which a kernel is called
-//! (`fpenv`). The conversions of float16 and bfloat16 are assembly as well because their intrinsics are younger than the oldest
-//! Rust that this crate is for.
+//! *Method.* Each function is one instruction, or one for each half of a register. The assembly is `pure`: its result depends on its operands
+//! and on FPCR, and FPCR is constant while a kernel runs. So the compiler may merge, move and drop these operations inside a kernel. It cannot
+//! move them out of a kernel, because it cannot follow the pointer through which the kernel is called (`fpenv`). The conversions of float16 and
+//! bfloat16 are assembly as well because their intrinsics are younger than the oldest Rust that this crate supports.
 //!
 //! *Intrinsics that stay* have the same result in every direction, so it does not matter whether the compiler folds them:
 //!
 //! * integers, permutations, comparisons, minima, maxima, absolute values, negations;
 //! * conversions that name their rounding: truncation, `fcvtxn` (to odd), `frinta` (ties away);
 //! * conversions to a wider float, or of integers that the float holds;
-//! * arithmetic that is exact: multiplication by a power of two without underflow, or the remainder of a sum that was rounded before.
-//!   Only the sign of a difference that is zero depends on the direction, and no kernel uses that sign.
+//! * exact arithmetic: multiplication by a power of two without underflow, or the remainder of a sum that was rounded before. The direction
+//!   affects only the sign of a difference that is zero, and no kernel uses that sign.
 
 use super::simd::Neon;
 use core::arch::{aarch64::*, asm};

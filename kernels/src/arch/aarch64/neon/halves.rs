@@ -1,7 +1,7 @@
 //! Float16 in lanes of its own width: half the registers of float32, for CPUs with FEAT_FP16.
 //!
-//! Its arithmetic is assembly because the intrinsics are younger than the oldest Rust that this crate is for, and because some of
-//! it rounds in the direction of the environment ([`env`](super::env)).
+//! Arithmetic on float16 is assembly because its intrinsics are younger than the oldest Rust that this crate supports, and because some of it
+//! rounds in the direction of the environment ([`env`](super::env)).
 
 use super::{super::fine, env::instructions, simd::Neon};
 use crate::{
@@ -30,11 +30,11 @@ use core::{
     marker::PhantomData,
 };
 
-/// The token of kernels here.
+/// The token of the kernels in this module.
 pub(super) type Half = Neon<false, true>;
 type V = uint32x4_t;
 
-/// Functions of registers of eight lanes, in terms of `c`, that are rounded once.
+/// Functions of registers of eight lanes that change `c` and round once.
 macro_rules! fused {
     ($($(#[$doc:meta])* $name:ident = $text:literal;)*) => {$(
         $(#[$doc])*
@@ -52,34 +52,34 @@ macro_rules! fused {
 
 impl Half {
     instructions! {
-        /// Truncated, saturated; NaN becomes 0.
+        /// Converts to int16: truncates and saturates; NaN becomes 0.
         int16_of_f16(a) = "fcvtzs {x:v}.8h, {a:v}.8h";
-        /// The same without a sign.
+        /// Converts to uint16: truncates and saturates; NaN becomes 0.
         uint16_of_f16(a) = "fcvtzu {x:v}.8h, {a:v}.8h";
-        /// NaN if either is.
+        /// The minimum; NaN if either operand is NaN.
         min_f16(a, b) = "fmin {x:v}.8h, {a:v}.8h, {b:v}.8h";
-        /// NaN if either is.
+        /// The maximum; NaN if either operand is NaN.
         max_f16(a, b) = "fmax {x:v}.8h, {a:v}.8h, {b:v}.8h";
         /// `|a| <= |b|`
         abs_le_f16(a, b) = "facge {x:v}.8h, {b:v}.8h, {a:v}.8h";
-        /// To an integral value, in the direction.
+        /// Rounds to an integral value in the direction of the environment.
         round_f16(a) = "frinti {x:v}.8h, {a:v}.8h";
         /// To the nearest integral value, ties away from zero.
         round_away_f16(a) = "frinta {x:v}.8h, {a:v}.8h";
     }
     fused! {
-        /// `c + a * b`, in the direction.
+        /// `c + a * b`, rounded in the direction of the environment.
         mul_add_f16 = "fmla {c:v}.8h, {a:v}.8h, {b:v}.8h";
-        /// `c - a * b`, in the direction.
+        /// `c - a * b`, rounded in the direction of the environment.
         mul_sub_f16 = "fmls {c:v}.8h, {a:v}.8h, {b:v}.8h";
     }
 }
 
-/// A unit of float16.
+/// A unit of float16 lanes.
 #[derive(Clone, Copy)]
 pub(super) struct F16(Halves<Half>);
 
-/// Float16 as they are.
+/// A source of float16, loaded unchanged.
 pub(super) struct Plain;
 
 impl Source<Half> for Plain {
@@ -90,7 +90,7 @@ impl Source<Half> for Plain {
     unsafe fn tables(_: Half, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: Half, (): (), src: [*const u8; 2]) -> [F16; 2] {
-        // SAFETY: the caller's units.
+        // SAFETY: the caller grants the units.
         two!(src, |p| F16(unsafe { crate::vector::lanes::source::halves(m, p) }))
     }
 }
@@ -119,8 +119,7 @@ impl Integral<Half> for F16 {
     }
 }
 
-/// Whether float16 becomes the format in lanes of its own width: the sum of the largest number and the power of two by which
-/// that is rounded is finite.
+/// Whether float16 becomes the format in lanes of its own width: the largest number plus the power of two that rounds it is finite in float16.
 const fn takes(to: DType) -> bool {
     match to.spec() {
         Spec::Float(f) => f.bits() <= 8 && f.exponent_bits <= 4 && !matches!(f.flavor, Flavor::Exponent),
@@ -128,7 +127,7 @@ const fn takes(to: DType) -> bool {
     }
 }
 
-/// The bits of a float16 for those of a float32 that is one, and normal.
+/// The bits of a float16, from the bits of the float32 of the same value, which is normal.
 const fn half(x: u32) -> u16 {
     if x == 0 {
         return 0;
@@ -138,7 +137,7 @@ const fn half(x: u32) -> u16 {
     (field - 112) << 10 | (x >> 13 & 0x3FF) as u16
 }
 
-/// Small floats whose exponents float16 has, too: the algorithm of `vector::small` in lanes of half the width.
+/// Small floats whose exponents float16 also has: the algorithm of `vector::small` in lanes of half the width.
 pub(super) struct Small<D>(PhantomData<D>);
 
 impl<D: Format> Codes<Half> for Small<D> {
@@ -174,7 +173,7 @@ impl<D: Format> Codes<Half> for Small<D> {
         let codes = m.sub_8(m.even_8(counts[0], counts[1]), excess);
         let mut sign = m.odd_8(x[0], x[1]);
         if f.nan().is_none() {
-            // Of the opposite sign.
+            // NaN becomes the zero of the opposite sign.
             sign = m.xor(sign, m.even_8(unordered[0], unordered[1]));
         }
         small::signed(m, codes, sign, family)
@@ -195,7 +194,7 @@ impl Half {
     }
 }
 
-/// Those floats under any rules: `lanes::small::Signed` in lanes of half the width.
+/// The same small floats under any rules: `lanes::small::Signed` in lanes of half the width.
 struct Signed<R: RoundingMode>(PhantomData<R>);
 
 impl<R: RoundingMode> Codes<Half> for Signed<R> {

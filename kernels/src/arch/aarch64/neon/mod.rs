@@ -1,5 +1,5 @@
-//! The tier `neon`: the kernels of [`vector::lanes`](crate::vector::lanes), and those of float16 in lanes of its own width
-//! ([`halves`]). Encoders of the small floats are those of `vector`, and so are casts that scale.
+//! The tier `neon`: it uses the kernels of [`vector::lanes`](crate::vector::lanes), and its own kernels for float16 in lanes of 16 bits
+//! ([`halves`]). The encoders of small floats and the scaled casts come from `vector`.
 
 pub(in crate::arch) mod backend;
 mod env;

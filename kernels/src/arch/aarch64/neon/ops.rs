@@ -15,7 +15,7 @@ use crate::{
 use bytemuck::must_cast as cast;
 use core::arch::aarch64::*;
 
-/// The bytes of a register that a look-up takes from others: `step` apart, the first one at entry `first`; before that none.
+/// The look-up indices of the bytes that lie `step` apart in other registers. The first byte goes to entry `first`; the entries before find 0.
 const fn every(step: usize, first: usize) -> [u8; 16] {
     let mut index = [0xFF; 16];
     let mut i = first;
@@ -26,7 +26,7 @@ const fn every(step: usize, first: usize) -> [u8; 16] {
     index
 }
 
-/// Where the integers of `from` bytes in a register go: to byte `at` of lanes of `size` bytes, register by register. Other
+/// The look-up indices that spread integers of `from` bytes over registers: each integer goes to byte `at` of a lane of `size` bytes. All other
 /// bytes become zero.
 const fn spread<const N: usize>(from: usize, size: usize, at: usize) -> [[u8; 16]; N] {
     let mut index = [[0xFF; 16]; N];
@@ -39,7 +39,7 @@ const fn spread<const N: usize>(from: usize, size: usize, at: usize) -> [[u8; 16
     index
 }
 
-/// Narrows two registers into one: the low halves of their lanes, or the nearest.
+/// Narrows two registers into one: it keeps the low halves of their lanes, or rounds to nearest.
 macro_rules! narrow {
     ($name:ident, $fit:ident, $low:ident, $signed:ident, $signed_high:ident, $to_unsigned:ident, $to_unsigned_high:ident,
         $unsigned:ident, $unsigned_high:ident) => {
@@ -79,7 +79,7 @@ macro_rules! widen {
 }
 
 impl<const BF16: bool, const FP16: bool> Neon<BF16, FP16> {
-    /// Sixteen bytes, looked up in four registers.
+    /// Looks sixteen bytes up in four registers.
     #[inline(always)]
     fn pick<T: bytemuck::Pod>(self, [a, b, c, d]: [T; 4], index: [u8; 16]) -> uint8x16_t
     where
@@ -94,21 +94,21 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         /// # Safety
         ///
-        /// The CPU has FEAT_FP16; the rest is as of [`Kernel::run`].
+        /// The CPU has FEAT_FP16; all else is as for [`Kernel::run`].
         #[target_feature(enable = "neon,fp16")]
         unsafe fn with_fp16<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: the caller's buffers.
+            // SAFETY: the caller grants the buffers.
             unsafe { K::run(m, src, dst, n, data) }
         }
         /// # Safety
         ///
-        /// The CPU has FEAT_BF16; the rest is as of [`Kernel::run`].
+        /// The CPU has FEAT_BF16; all else is as for [`Kernel::run`].
         #[target_feature(enable = "neon,bf16")]
         unsafe fn with_bf16<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: the caller's buffers.
+            // SAFETY: the caller grants the buffers.
             unsafe { K::run(m, src, dst, n, data) }
         }
-        // SAFETY: the token stands for these features; the rest is the caller's.
+        // SAFETY: the token stands for these features; the caller grants the buffers.
         unsafe {
             if FP16 {
                 with_fp16::<Self, K>(self, src, dst, n, data)
@@ -177,7 +177,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
         mul_sub_f32(c, a, b) = n.vfmsq_f32(cast(c), cast(a), cast(b));
         round_away_f32(x) = n.vrndaq_f32(cast(x));
         int32_or_0_of_f32(x) = {
-            // Beyond the range are multiples of 2^8, and infinity.
+            // All numbers out of range are multiples of 2^8, or infinite.
             let beyond = n.vcageq_f32(cast(x), n.vdupq_n_f32(2_147_483_648.0));
             let int: uint32x4_t = cast(n.vcvtq_s32_f32(cast(x)));
             n.vbicq_u32(int, beyond)
@@ -190,8 +190,8 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
             let int: uint64x2_t = cast(n.vcvtq_s64_f64(cast(x)));
             n.vbicq_u64(int, beyond)
         };
-        // The low bits are the remainder of the magnitude, with the sign. The remainder is exact, as the multiple of the divisor
-        // is taken away by a fused multiply-add. Infinity becomes NaN and that 0.
+        // The low bits are the remainder of the magnitude, with the sign. The remainder is exact because a fused multiply-add subtracts the
+        // multiple of the divisor. Infinity becomes NaN, and NaN becomes 0.
         low_32_of_f32(x) = {
             const RANGE: f32 = (1_u64 << 32) as f32;
             let magnitude = n.vabsq_f32(cast(x));
@@ -295,7 +295,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
         let n = self.neon;
         match (FROM, TO) {
             (true, false) => self.and_not(x, self.signs_64(x)),
-            // All ones where the top bit is set, and back.
+            // All ones where the top bit is set, shifted back.
             (false, true) => cast(n.vshrq_n_u64::<1>(n.vqshlq_n_u64::<1>(cast(x)))),
             _ => x,
         }
@@ -348,7 +348,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
     fn f32_of_int32_env<const SIGNED: bool>(self, x: Self::V) -> Self::V {
         if SIGNED { self.f32_of_i32(x) } else { self.f32_of_u32(x) }
     }
-    /// By way of fractions: the byte is at the top of the lane, and the point behind it.
+    /// Converts by way of fractions: the byte moves to the top of the lane, and the point is behind it.
     #[inline(always)]
     fn f32_of_bytes<const SIGNED: bool>(self, x: Bytes<Self>) -> Words<Self> {
         let n = self.neon;
@@ -372,7 +372,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
         let rounded: uint16x8_t = if BF16 {
             cast(self.bf16_by_instruction(a, b))
         } else {
-            // Just under half a unit, and the last kept bit: a carry exactly when nearest-even goes up.
+            // The last kept bit plus just under half a unit carries exactly when nearest-even rounds up.
             let up =
                 |x| n.vaddq_u32(n.vandq_u32(n.vshrq_n_u32::<16>(x), n.vdupq_n_u32(1)), n.vdupq_n_u32(0x7FFF));
             n.vaddhn_high_u32(n.vaddhn_u32(a, up(a)), b, up(b))
@@ -395,7 +395,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
     fn add_upper_halves(self, [a, b]: [Self::V; 2], [x, y]: [Self::V; 2]) -> Self::V {
         cast(self.neon.vaddhn_high_u32(self.neon.vaddhn_u32(a, x), b, y))
     }
-    /// Shifted, not put together with zeros, of which the compiler would make stores that interleave.
+    /// Shifts the lanes rather than interleaving them with zeros: the compiler would turn that into interleaving stores.
     #[inline(always)]
     fn in_upper_halves(self, x: Self::V) -> [Self::V; 2] {
         self.widen_16::<false>(x).map(|x| self.neon.vshlq_n_u32::<16>(x))
@@ -454,17 +454,17 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
 
     #[inline(always)]
     unsafe fn load(self, p: *const u8) -> Self::V {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         cast(unsafe { vld1q_u8(p) })
     }
     #[inline(always)]
     unsafe fn store(self, p: *mut u8, x: Self::V) {
-        // SAFETY: the caller's register.
+        // SAFETY: the caller grants the register.
         unsafe { vst1q_u8(p, cast(x)) }
     }
     #[inline(always)]
     unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [Self::V; 2] {
-        // SAFETY: the caller's bytes are those of two units; the token proves NEON.
+        // SAFETY: the caller grants the bytes of two units; the token proves NEON.
         unsafe {
             match BITS {
                 2 => packing::spread::<2>(p),
@@ -477,7 +477,7 @@ impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
     #[inline(always)]
     unsafe fn pack<const BITS: usize>(self, p: *mut u8, x: [Self::V; 2]) {
         let x = x.map(|x| cast(x));
-        // SAFETY: the caller's bytes are those of two units; the token proves NEON.
+        // SAFETY: the caller grants the bytes of two units; the token proves NEON.
         unsafe {
             match BITS {
                 2 => packing::join::<2>(p, x),

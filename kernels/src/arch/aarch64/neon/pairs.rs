@@ -1,4 +1,4 @@
-//! Which kernel takes a pair.
+//! Chooses the kernel of each pair.
 
 use super::{
     super::fine,
@@ -65,18 +65,18 @@ pub(super) const fn entry<S: Format, D: Format, const BF16: bool, const FP16: bo
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
 unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-    // SAFETY: the caller's buffers.
+    // SAFETY: the caller grants the buffers.
     unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
 }
 
-/// A dtype to itself: the bits, unused ones cleared.
+/// Copies a dtype to itself and clears unused bits.
 ///
 /// # Safety
 ///
 /// As [`KernelFn`].
 #[target_feature(enable = "neon")]
 unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-    // SAFETY: the caller's buffers; `n` elements are as many times their bytes.
+    // SAFETY: the caller grants the buffers; `n` elements are as many times their bytes.
     unsafe {
         if n * size_of::<S>() < BLOCK {
             return scalar::copy::<S>(src, dst, n, data);
@@ -96,7 +96,7 @@ unsafe fn copy<S: Format>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
     }
 }
 
-/// The kernel of a pair whose source has `BITS` bits in its storage, if that is less than a byte.
+/// The kernel of a pair whose source stores `BITS` bits per element, fewer than eight.
 const fn pair<
     S: Format,
     D: Format,
@@ -128,13 +128,13 @@ const fn from_packed<S: Format, D: Format, const BF16: bool, const FP16: bool, c
     }
 }
 
-/// The tables of the combinations of CPU features.
+/// The tables of kernels, one for each combination of CPU features.
 pub(super) static TABLES: [Table; fine::COMBINATIONS] = each_combination!(|BF16, FP16| Table {
     packed: Some(&PACKED[FP16 as usize]),
     tabled: Some(rounded::tabled::<Kernels<false, false>>),
     ..Table::new(const { &table::rows::<Kernels<BF16, FP16>, COUNT>() })
 });
-/// Those of packed storage: only FEAT_FP16 matters to them.
+/// The tables for packed storage: only FEAT_FP16 makes a difference to them.
 static PACKED: [PackedTable; 2] =
     [table::packed_table::<Kernels<false, false>>(), table::packed_table::<Kernels<false, true>>()];
 

@@ -1,4 +1,4 @@
-//! Scaled casts ([`crate::vector::scaled`]): the operations on words, and codes of a byte or less as blocks of float32.
+//! Scaled casts ([`crate::vector::scaled`]): the operations on words, and loads of codes of at most a byte as blocks of float32.
 
 use super::{
     super::packing::{nibbles, store_nibbles},
@@ -40,7 +40,7 @@ impl Words for Neon {
     }
     #[inline(always)]
     fn less_one(self, a: uint32x4_t, index: uint32x4_t, list: &List) -> uint32x4_t {
-        // The upper bytes of a lane find the number 0, which is in no list.
+        // The upper bytes of a lane find the number 0, which no list contains.
         let index = self.and(index, self.splat(15));
         self.sub(a, self.look_up_16(self.table_16(&list.bytes), index))
     }
@@ -73,24 +73,24 @@ impl Words for Neon {
     fn renumber(self, x: uint32x4_t, first: u8, last: u8, by: u8) -> (uint32x4_t, bool) {
         let (n, x) = (self.neon, cast(x));
         let some = n.vtstq_u8(x, x);
-        // Those below the first one wrap around.
+        // Codes below the first one wrap around.
         let above = n.vsubq_u8(x, n.vdupq_n_u8(first));
         let beyond = n.vandq_u8(some, n.vcgtq_u8(above, n.vdupq_n_u8(last - first)));
         (cast(n.vandq_u8(some, n.vsubq_u8(x, n.vdupq_n_u8(by)))), !self.any(cast(beyond)))
     }
     #[inline(always)]
     unsafe fn store_codes<const APART: bool, const PACKED: bool>(self, dst: *mut u8, mut x: uint32x4_t) {
-        /// The four elements of each of four registers, of which two alternate.
+        /// The order that gathers the four elements of each of four registers; two of the registers alternate.
         const GATHER: [u8; 16] = [0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15];
         if !APART {
             x = cast(self.neon.vqtbl1q_u8(cast(x), cast(GATHER)));
         }
-        // SAFETY: the caller's block: a register, or half of one if it is packed.
+        // SAFETY: the caller's block is a register, or half of one if it is packed.
         unsafe { if PACKED { store_nibbles(dst, cast(x)) } else { self.store(dst, x) } }
     }
 }
 
-/// Codes of `BITS` bits that are looked up in the tables of the kernel to float32.
+/// Codes of `BITS` bits, looked up as float32 in the tables of the kernel to float32.
 struct Codes<S, Q, const E: usize, const BITS: usize>(PhantomData<(S, Q)>);
 
 /// 8-bit floats with a sign.
@@ -107,7 +107,7 @@ impl<S: Format, Q: Lookup<Neon, E>, const E: usize, const BITS: usize> Source<Ne
     }
     #[inline(always)]
     unsafe fn load(m: Neon, tables: &Self::Table, p: *const u8) -> [uint32x4_t; 4] {
-        // SAFETY: the caller's block: a register, or half of one if it is packed; the token proves NEON.
+        // SAFETY: the caller's block is a register, or half of one if it is packed; the token proves NEON.
         let codes = unsafe {
             if BITS == 4 {
                 let [codes, _] = nibbles(vcombine_u8(vld1_u8(p), vdup_n_u8(0)));
@@ -147,7 +147,7 @@ impl Fusing for Neon {
             factors: &Factors<'_>,
             data: [&Data; 2],
         ) {
-            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            // SAFETY: the caller's CPU has the tier, and the blocks are the caller's.
             unsafe { scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
         }
     }
@@ -158,7 +158,7 @@ pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fu
     scaled::fused::<Neon>(from, to, step)
 }
 
-/// The sources of codes here.
+/// The sources whose codes this module loads.
 struct Sources;
 
 impl Decoding<Neon> for Sources {

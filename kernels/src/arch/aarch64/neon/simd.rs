@@ -8,7 +8,7 @@ use crate::vector::{
 use bytemuck::must_cast as cast;
 use core::arch::aarch64::*;
 
-/// Proves NEON, and FEAT_BF16 and FEAT_FP16 as its parameters say.
+/// Proves NEON, and FEAT_BF16 and FEAT_FP16 if the parameters are set.
 #[derive(Clone, Copy)]
 pub(super) struct Neon<const BF16: bool = false, const FP16: bool = false> {
     pub(super) neon: pulp::core_arch::aarch64::Neon,
@@ -41,7 +41,7 @@ impl<const BF16: bool, const FP16: bool> Simd for Neon<BF16, FP16> {
         xor(a, b) = n.veorq_u32(a, b);
         add(a, b) = n.vaddq_u32(a, b);
         sub(a, b) = n.vsubq_u32(a, b);
-        // The shift is a constant, of which the compiler makes an immediate operand.
+        // The shift is a constant, so the compiler makes it an immediate operand.
         <const BY: u32> shr(a) = n.vshlq_u32(a, n.vdupq_n_s32(-(BY as i32)));
         min_u(a, b) = n.vminq_u32(a, b);
         max_u(a, b) = n.vmaxq_u32(a, b);
@@ -70,7 +70,7 @@ impl<const BF16: bool, const FP16: bool> Simd for Neon<BF16, FP16> {
     fn splat(self, x: u32) -> uint32x4_t {
         self.neon.vdupq_n_u32(x)
     }
-    /// Packing keeps the order.
+    /// Packing already keeps the order.
     #[inline(always)]
     fn in_order<const APART: bool>(self, x: uint32x4_t) -> uint32x4_t {
         x
@@ -78,7 +78,7 @@ impl<const BF16: bool, const FP16: bool> Simd for Neon<BF16, FP16> {
     #[inline(always)]
     fn any_nan(self, x: [uint32x4_t; 4]) -> bool {
         let n = self.neon;
-        // By integers: of comparisons with themselves the compiler makes those of pairs, which take two instructions each.
+        // Integer comparisons: the compiler merges comparisons of floats with themselves into pairs, which take two instructions each.
         let [a, b, c, d] = each!(x, |x| n.vandq_u32(x, n.vdupq_n_u32(0x7FFF_FFFF)));
         n.vmaxvq_u32(n.vmaxq_u32(n.vmaxq_u32(a, b), n.vmaxq_u32(c, d))) > 0x7F80_0000
     }
@@ -109,7 +109,7 @@ impl<const BF16: bool, const FP16: bool> Blocks for Neon<BF16, FP16> {
     const LANES: usize = 4;
 
     operations! { n:
-        // The environment rounds to nearest; what is out of range is saturated.
+        // The environment rounds to nearest; values out of range saturate.
         round(x) = n.vcvtnq_s32_f32(cast(x));
         max_bytes(a, b) = n.vmaxq_s8(cast(a), cast(b));
         <const BY: u32> shl(a) = n.vshlq_u32(a, n.vdupq_n_s32(BY as i32));
@@ -142,7 +142,7 @@ impl<const BF16: bool, const FP16: bool> Blocks for Neon<BF16, FP16> {
     }
     #[inline(always)]
     unsafe fn load_high_16<const PART: bool>(self, p: *const u8, n: usize) -> [uint32x4_t; 4] {
-        // SAFETY: the caller's block.
+        // SAFETY: the caller grants the block.
         crate::vector::lanes::upper_halves(self, unsafe { self.load_16::<PART>(p, n) })
     }
 
@@ -169,7 +169,7 @@ impl<const BF16: bool, const FP16: bool> Blocks for Neon<BF16, FP16> {
     }
 }
 
-/// A function with the features of the tier.
+/// A function compiled with the features of the tier.
 macro_rules! neon_fn {
     ($($item:tt)*) => { #[target_feature(enable = "neon")] $($item)* };
 }

@@ -1,4 +1,4 @@
-//! The operations beside their reference.
+//! Compares the operations with their reference.
 
 use super::{super::fine, simd::Neon};
 use crate::vector::{
@@ -6,7 +6,7 @@ use crate::vector::{
     lanes::tests::{DIRECTIONS, check},
 };
 
-/// Checks the operations of the token with the features of its parameters, if the CPU has those.
+/// Checks the operations of the token with the features of its parameters, if the CPU has these.
 fn check_with<const BF16: bool, const FP16: bool>() {
     let found = fine::found();
     if BF16 && !found.bf16 || FP16 && !found.fp16 {

@@ -1,4 +1,4 @@
-//! Conversions that AVX2 has no one instruction for: to odd, of unsigned integers, and to float16 in a direction or to odd.
+//! Conversions for which AVX2 has no single instruction: to odd, from unsigned integers, and to float16 in a direction or to odd.
 
 use crate::{
     arch::x86::{env, intrinsics::*},
@@ -7,14 +7,14 @@ use crate::{
 
 /// 2^-140: less than half of the smallest value of any narrower format, and not zero in float32.
 const SMALLEST: i64 = (1023 - 140) << 52;
-/// The largest float32, and the least that is too large for it.
+/// The bits of the largest float32, and the least float64 that is too large for float32.
 const LARGEST: i64 = (f32::MAX as f64).to_bits() as i64;
 const TOO_LARGE: i64 = (1023 + 128) << 52;
 
-/// Four float64 as float32 to odd: the lowest 40 bits gathered into the one above them (`hub`), then exact.
+/// Four float64 as float32, rounded to odd: the lowest 40 bits are gathered into the bit above them (`hub`); then the conversion is exact.
 #[inline(always)]
 pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if CLAMPED {
             let all = |x: i64| _mm256_set1_epi64x(x);
@@ -26,7 +26,7 @@ pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
         }
         let below = _mm256_set1_epi64x((1 << 40) - 1);
         let carry = _mm256_add_epi64(_mm256_and_si256(x, below), below);
-        // Bit 40 is set by itself or by the carry; what is below it is dropped.
+        // Bit 40 is set by itself or by the carry; the bits below it are dropped.
         let mut odd = _mm256_andnot_si256(below, _mm256_or_si256(x, carry));
         if CLAMPED {
             let (all, absolute) =
@@ -40,12 +40,12 @@ pub(super) unsafe fn f64_to_odd<const CLAMPED: bool>(mut x: __m256i) -> __m128 {
     }
 }
 
-/// Four int64 (or uint64) as float64 to odd.
+/// Four int64 (or uint64) as float64, rounded to odd.
 #[inline(always)]
 pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
-        // An integer of more than 53 bits has its lowest 11 gathered into the one above them: then float64 holds it.
+        // If an integer has more than 53 bits, its lowest 11 are gathered into the bit above them; then float64 holds the integer.
         let low = _mm256_set1_epi64x(0x7FF);
         let carry = _mm256_add_epi64(_mm256_and_si256(x, low), low);
         let gathered = _mm256_andnot_si256(low, _mm256_or_si256(x, carry));
@@ -53,7 +53,7 @@ pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
         let magnitude = if SIGNED { _mm256_xor_si256(x, sign) } else { x };
         let short = _mm256_cmpeq_epi64(_mm256_srli_epi64::<53>(magnitude), zero);
         let x = _mm256_blendv_epi8(gathered, x, short);
-        // Both halves as integers in the mantissas of powers of two, whose difference is exact.
+        // Both halves become the mantissas of powers of two, whose difference is exact.
         let (exponent, both) = if SIGNED {
             (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
         } else {
@@ -69,9 +69,9 @@ pub(super) unsafe fn int64_to_odd<const SIGNED: bool>(x: __m256i) -> __m256i {
 /// Eight uint32 as float32, nearest.
 #[inline(always)]
 unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
-        // Both halves in the mantissas of powers of two; the first difference is exact, the sum rounds once.
+        // Both halves become the mantissas of powers of two; the first difference is exact, and the sum rounds once.
         let low = _mm256_blend_epi16::<0b1010_1010>(x, _mm256_set1_epi32(0x4B00_0000));
         let high = _mm256_or_si256(_mm256_srli_epi32::<16>(x), _mm256_set1_epi32(0x5300_0000));
         let both = _mm256_castsi256_ps(_mm256_set1_epi32(0x5300_0080));
@@ -79,13 +79,13 @@ unsafe fn uint32_to_f32(x: __m256i) -> __m256 {
     }
 }
 
-/// Eight int32 (or uint32) as float32, nearest or to odd.
+/// Eight int32 (or uint32) as float32, rounded to nearest or to odd.
 #[inline(always)]
 pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if ODD {
-            // An integer of more than 24 bits has its lowest 8 gathered into the one above them: float32 holds the rest.
+            // If an integer has more than 24 bits, its lowest 8 are gathered into the bit above them; float32 holds the rest.
             let low = _mm256_set1_epi32(0xFF);
             let carry = _mm256_add_epi32(_mm256_and_si256(x, low), low);
             let gathered = _mm256_andnot_si256(low, _mm256_or_si256(x, carry));
@@ -99,11 +99,11 @@ pub(super) unsafe fn int32_to_f32<const SIGNED: bool, const ODD: bool>(mut x: __
 
 /// Eight float32 as float16.
 ///
-/// In assembly also to nearest: the compiler would fold the conversion into the store, and the form of the instruction that converts into
-/// memory is slow.
+/// Rounding to nearest is assembly as well: the compiler would fold the conversion into the store, and the form of the instruction that converts
+/// into memory is slow.
 #[inline(always)]
 pub(super) unsafe fn to_f16<R: RoundingMode>(x: __m256) -> __m128i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if R::MODE == Mode::Common {
             return env::_mm256_cvtps_ph::<_MM_FROUND_TO_NEAREST_INT>(x);

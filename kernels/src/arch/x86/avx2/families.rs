@@ -16,7 +16,7 @@ use crate::{
 impl Families for Avx2 {
     avx2_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }

@@ -1,8 +1,7 @@
 //! The tier `avx2`.
 //!
-//! `table` names the kernels that are written for it, which are those of almost all pairs. The few others are the plain loop of the
-//! scalar tier, compiled anew for the tier's instructions: its bodies have no branches, and the compiler makes vector code of
-//! them.
+//! `table` names the kernels that are written for the tier, which cover almost all pairs. The other pairs use the plain loop of the scalar tier,
+//! compiled for this tier's instructions: the loop bodies have no branches, so the compiler vectorises them.
 
 pub(in crate::arch) mod backend;
 mod bytes;

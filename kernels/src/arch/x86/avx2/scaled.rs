@@ -1,4 +1,4 @@
-//! The operations on words of [`crate::vector::scaled`].
+//! The operations on words for [`crate::vector::scaled`].
 
 use super::simd::{Avx2, store_packed};
 use crate::arch::x86::intrinsics::*;
@@ -7,7 +7,7 @@ use crate::vector::{
     scaled::{List, Words},
 };
 
-/// A table of 16 bytes in either half.
+/// Loads a table of 16 bytes into both halves.
 #[inline(always)]
 unsafe fn table(bytes: *const u8) -> __m256i {
     // SAFETY: the caller has the tier and 16 bytes.
@@ -19,7 +19,7 @@ impl Words for Avx2 {
         splat_8(x: u8) = _mm256_set1_epi8(x as i8);
         splat_16(x: u16) = _mm256_set1_epi16(x as i16);
         less_one(a, index, list: &List) = {
-            // The upper bytes of a lane find the number 0, which is in no list.
+            // The upper bytes of a lane find the number 0, which no list contains.
             let index = _mm256_and_si256(index, _mm256_set1_epi32(15));
             _mm256_sub_epi32(a, _mm256_shuffle_epi8(table(list.bytes.as_ptr()), index))
         };
@@ -29,7 +29,7 @@ impl Words for Avx2 {
         min_bytes(a, b) = _mm256_min_epi8(a, b);
         look_up(items: &[u8; 32], x) = {
             let x = _mm256_min_epu8(x, _mm256_set1_epi8(31));
-            // A place with its top bit set finds 0: those from 16 on in the first half, those below 16 in the second.
+            // An index whose top bit is set finds 0: indices from 16 on in the first half, indices below 16 in the second.
             let first = _mm256_adds_epu8(x, _mm256_set1_epi8(0x70));
             let second = _mm256_sub_epi8(x, _mm256_set1_epi8(16));
             let [low, high] = [items.as_ptr(), items.as_ptr().add(16)];
@@ -76,7 +76,7 @@ impl Words for Avx2 {
         // SAFETY: the token proves the instructions.
         unsafe {
             let none = _mm256_cmpeq_epi8(x, _mm256_setzero_si256());
-            // Those below the first one wrap around.
+            // Codes below the first one wrap around.
             let above = _mm256_sub_epi8(x, _mm256_set1_epi8(first as i8));
             let beyond = _mm256_subs_epu8(above, _mm256_set1_epi8((last - first) as i8));
             let less = _mm256_sub_epi8(x, _mm256_set1_epi8(by as i8));
@@ -88,7 +88,7 @@ impl Words for Avx2 {
         // SAFETY: the caller's promise.
         unsafe {
             if !APART {
-                // The four elements of each of four registers.
+                // Gathers the four elements of each of four registers.
                 #[rustfmt::skip]
                 let gather = _mm256_setr_epi8(
                     0, 2, 4, 6, 1, 3, 5, 7, 8, 10, 12, 14, 9, 11, 13, 15,

@@ -9,34 +9,34 @@ use crate::{
     vector::{Blocks, Casts, Simd, each, style::RoundingMode},
 };
 
-/// AVX2.
+/// The token of AVX2.
 #[derive(Clone, Copy)]
 pub(super) struct Avx2(());
 
-/// Eight lanes of 32 bits, register `k` of a block.
+/// Loads eight lanes of 32 bits, register `k` of a block.
 #[inline(always)]
 unsafe fn load(p: *const u8, k: usize) -> __m256i {
-    // SAFETY: the caller has a register more at this place.
+    // SAFETY: the caller has another register at this place.
     unsafe { _mm256_loadu_si256(p.add(32 * k).cast()) }
 }
 
-/// Eight elements of 16 bits.
+/// Loads eight elements of 16 bits.
 #[inline(always)]
 unsafe fn load_8_of_16(p: *const u8, k: usize) -> __m128i {
-    // SAFETY: the caller has as many at this place.
+    // SAFETY: the caller has eight elements at this place.
     unsafe { _mm_loadu_si128(p.add(16 * k).cast()) }
 }
 
 #[inline(always)]
 unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
-    // SAFETY: the caller has a register more at this place.
+    // SAFETY: the caller has another register at this place.
     unsafe { _mm256_storeu_si256(p.add(32 * k).cast(), x) }
 }
 
-/// 32 codes without bits above the lowest `BITS`, packed as in `packing`.
+/// Stores 32 codes that have no bits above the lowest `BITS`, packed as in `packing`.
 #[inline(always)]
 pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
-    // SAFETY: as of the methods of `Simd`: `4 * BITS` bytes are writable.
+    // SAFETY: as for the methods of `Simd`: `4 * BITS` bytes are writable.
     unsafe {
         let pairs = _mm256_maddubs_epi16(codes, _mm256_set1_epi16(1 | 1 << (8 + BITS)));
         if BITS == 4 {
@@ -45,12 +45,12 @@ pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
         }
         let fours = _mm256_madd_epi16(pairs, _mm256_set1_epi32(1 | 1 << (16 + 2 * BITS)));
         if BITS == 2 {
-            // The lowest byte of every dword.
+            // Moves the lowest byte of every dword.
             let x = _mm256_shuffle_epi8(fours, _mm256_set1_epi32(0x0C08_0400));
             let x = _mm_unpacklo_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
             return _mm_storel_epi64(p.cast(), x);
         }
-        // The lowest three; in the upper half behind four zeros.
+        // Moves the lowest three bytes; in the upper half they follow four zeros.
         #[rustfmt::skip]
         let gather = _mm256_setr_epi8(
             0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1,
@@ -58,7 +58,7 @@ pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
         );
         let x = _mm256_shuffle_epi8(fours, gather);
         let (low, high) = (_mm256_castsi256_si128(x), _mm256_extracti128_si256::<1>(x));
-        // Bytes 12 to 15 of all are bytes 4 to 7 of the upper half.
+        // Bytes 12 to 15 of the result are bytes 4 to 7 of the upper half.
         _mm_storeu_si128(p.add(8).cast(), high);
         _mm_storeu_si128(p.cast(), _mm_or_si128(low, _mm_slli_si128::<8>(high)));
     }
@@ -66,7 +66,7 @@ pub(super) unsafe fn store_packed<const BITS: u32>(p: *mut u8, codes: __m256i) {
 
 #[inline(always)]
 unsafe fn join(low: __m128, high: __m128) -> __m256i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe { _mm256_castps_si256(_mm256_set_m128(high, low)) }
 }
 
@@ -139,7 +139,7 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     fn in_order<const APART: bool>(self, x: __m256i) -> __m256i {
-        // SAFETY: the token proves the instructions. Two halves of each of two registers, or two quarters of each of four.
+        // SAFETY: the token proves the instructions. The order is two halves of each of two registers, or two quarters of each of four.
         unsafe {
             if APART {
                 _mm256_permute4x64_epi64::<0b11_01_10_00>(x)
@@ -160,7 +160,7 @@ impl Simd for Avx2 {
     fn pack_counts<const APART: bool>(self, x: [__m256i; 4], mantissa: u32, field: u32) -> __m256i {
         // SAFETY: the token proves the instructions.
         unsafe {
-            // The code and the constant above the lowest bits of words that saturation cannot reach.
+            // The code and the constant move above the lowest bits of words, where saturation cannot reach them.
             let weights = _mm256_set1_epi32(1 << 16 | 128 >> mantissa);
             let x = each!(x, |x| _mm256_madd_epi16(x, weights));
             let excess = _mm256_set1_epi16((field << 7) as i16);
@@ -192,12 +192,12 @@ impl Simd for Avx2 {
     }
     #[inline(always)]
     unsafe fn copy_in(self, src: *const u8, len: usize, dst: *mut u8, whole: usize) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { short::copy_in(src, len, dst, whole) }
     }
     #[inline(always)]
     unsafe fn copy_out(self, src: *const u8, len: usize, dst: *mut u8) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { short::copy_out(src, len, dst) }
     }
 }
@@ -347,7 +347,7 @@ impl Casts for Avx2 {
     ) -> [__m256i; 4] {
         // SAFETY: the caller's promise.
         unsafe {
-            // Integers that have 32 bits with a sign, as most have, are cast as such.
+            // Integers that fit in 32 bits with a sign, as most do, are cast as int32.
             let halves = each!([0, 1, 2, 3], |k| {
                 let [a, b] = each!([2 * k, 2 * k + 1], |k| _mm256_castsi256_ps(load(p, k)));
                 let low = _mm256_castps_si256(_mm256_shuffle_ps::<0b10_00_10_00>(a, b));

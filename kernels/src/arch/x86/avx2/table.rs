@@ -1,4 +1,4 @@
-//! Which kernel takes a pair.
+//! Chooses the kernel of each pair.
 
 use super::{super::copy::avx2 as copy, bytes, families::through_float32, simd::Avx2, wide, words};
 use crate::{
@@ -20,7 +20,7 @@ avx2_fn! {
     ///
     /// As [`KernelFn`].
     unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
     }
 }
@@ -38,7 +38,7 @@ const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     wide::kernel::<S, D>(saturate)
 }
 
-/// The kernels that pack what they have made.
+/// The kernels that pack their results.
 const fn packed<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, true, saturate) {
         return Some(kernel);
@@ -62,7 +62,7 @@ pub(in crate::arch::x86) const fn of_byte<S: Format, D: Format>(saturate: bool) 
 struct Kernels;
 
 impl TierKernels for Kernels {
-    /// Sources of a byte are resolved by `bytes`.
+    /// `bytes` resolves the sources of a byte.
     const BYTES_APART: bool = true;
     type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE>;
 }
@@ -97,7 +97,7 @@ pub(in crate::arch::x86) const fn whole() -> Table {
     }
 }
 
-/// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
+/// The kernel that copies a dtype of a byte; all dtypes with the same number of bits share one.
 const fn copy_bytes(dtype: DType) -> KernelFn {
     match (dtype, dtype.bits()) {
         (DType::Bool, _) => copy::<bool>,

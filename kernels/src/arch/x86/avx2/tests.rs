@@ -1,4 +1,4 @@
-//! The operations beside their reference.
+//! Compares the operations with their reference.
 
 use super::{super::Avx2 as Features, simd::Avx2};
 use crate::vector::{

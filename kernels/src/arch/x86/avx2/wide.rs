@@ -1,12 +1,11 @@
-//! Pairs with an integer or a 64-bit number on one side: what the plain loops of the compiler do badly.
+//! Pairs with an integer or a 64-bit number on one side: the compiler's plain loops are slow for them.
 //!
-//! A kernel goes in units of 8 elements. A [`Source`] loads them into lanes of one of few kinds: integers ([`ints`]) or floats
-//! ([`floats`]), of 32 or of 64 bits. [`Lanes`] says how a kind becomes integers of any width or floats. A [`Target`] takes
-//! as many units as fill a register and stores them. Instructions that pack work within halves of a register, so the
-//! order is restored once, at the end.
+//! A kernel runs in units of 8 elements. A [`Source`] loads a unit into one of a few kinds of lanes: integers ([`ints`]) or floats ([`floats`]),
+//! of 32 or of 64 bits. [`Lanes`] says how each kind becomes integers of any width or floats. A [`Target`] takes as many units as fill a
+//! register and stores them. Packing instructions work within halves of a register, so the order is restored once, at the end.
 //!
-//! What is left behind the whole blocks is done by overlapping the last one, or unit by unit if there is no whole block. Fewer
-//! than 8 elements take their way through the stack ([`few`]).
+//! The elements after the whole blocks are cast by a block that overlaps the last one, or unit by unit if there is no whole block. Fewer than 8
+//! elements go through the stack ([`few`]).
 
 mod bools;
 mod floats;
@@ -60,7 +59,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::UInt32 if narrowing => pick::<u32>(to, saturate),
         DType::Int64 if narrowing || to_float => pick::<i64>(to, saturate),
         DType::UInt64 if narrowing || to_float => pick::<u64>(to, saturate),
-        // Up to 8 bits are made by the kernels through float32, which have the same loads.
+        // The kernels through float32 make targets of up to 8 bits; they have the same loads.
         DType::Float16 if to_bits > 8 => pick::<f16>(to, saturate),
         DType::BFloat16 if matches!(to, DType::Float64 | DType::Complex128) => pick::<Widened>(to, saturate),
         DType::BFloat16 if to_bits > 8 => pick::<bf16>(to, saturate),
@@ -101,7 +100,7 @@ avx2_fn! {
                 D::block::<S, SATURATE, R>(src, dst, data);
             };
             if R::MODE != Mode::Common {
-                // Less machine code counts more than the short casts of rare rules.
+                // Short casts under rare rules have no loop of their own: less machine code counts more than their speed.
                 if n >= block {
                     overlapping(n, block, do_block);
                 } else if n > 0 {
@@ -122,15 +121,15 @@ avx2_fn! {
             } else {
                 few(dst, D::SIZE, n, |stack| D::unit::<S, SATURATE, R, true>(src, stack, n, data));
             }
-            // The compiler does this where a register of 256 bits is written, but not where one is only read from memory, as by the conversion
-            // of float64 to float32. Without it, calls took 110 ns in place of 5 on an Intel Xeon, where the caller has instructions of SSE.
+            // The compiler adds this where a register of 256 bits is written, but not where one is only read from memory, as by the conversion
+            // of float64 to float32. Without it, a call took 110 ns rather than 5 ns on an Intel Xeon if the caller used instructions of SSE.
             _mm256_zeroupper();
         }
     }
 }
 
 avx2_fn! {
-    /// The parts of complex numbers, as reals.
+    /// Casts the parts of complex numbers as real numbers.
     ///
     /// # Safety
     ///
@@ -141,7 +140,7 @@ avx2_fn! {
     }
 }
 
-/// bfloat16 as float64: unpacked into two registers, of which none has to be taken apart again.
+/// bfloat16 as float64: the elements are unpacked into two registers, and no register has to be split again.
 struct Widened;
 
 impl Source for Widened {
@@ -176,7 +175,7 @@ impl Source for bf16 {
     unsafe fn load_four<R: RoundingMode>(src: *const u8) -> [F32<R>; 4] {
         // SAFETY: the caller's promise.
         unsafe {
-            // The halves of a unit where unpacking takes them from.
+            // Moves the halves of a unit to where unpacking takes them from.
             let [x, y] =
                 [in_order(load::<2, false>(src, 4 * UNIT, 0)), in_order(load::<2, false>(src, 4 * UNIT, 1))];
             let zero = _mm256_setzero_si256();

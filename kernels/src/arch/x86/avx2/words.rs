@@ -25,7 +25,7 @@ impl WordKernels for Tier {
     }
     avx2_fn! {
         unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: the token proves the instructions; the buffers are the caller's. The permutations of AVX2 are those of `run`.
+            // SAFETY: the token proves the instructions; the buffers are the caller's. `run` uses the permutations of AVX2 here.
             unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, Self::run_permuting::<P>) }
         }
     }
@@ -47,7 +47,7 @@ impl WordKernels for Tier {
     }
 }
 
-/// The powers of two from 32 down, and zeros: 16 bytes from any of the powers on.
+/// The powers of two from 32 down, then zeros: 16 bytes can be loaded from any of the powers on.
 static POWERS: [u8; 22] = [32, 16, 8, 4, 2, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
 
 impl Lanes16 for Avx2 {
@@ -89,7 +89,7 @@ impl Lanes16 for Avx2 {
     fn power<const MANTISSA: u32>(self, powers: __m256i, distance: __m256i) -> __m256i {
         // SAFETY: the token proves the instructions.
         unsafe {
-            // Distances of 16 and more, and the upper bytes, get the top bit, which looks zero up.
+            // Distances of 16 and more, and the upper bytes, get the top bit, which looks up zero.
             let index = match MANTISSA {
                 7 => _mm256_srli_epi16::<7>(distance),
                 _ => _mm256_srli_epi16::<10>(distance),

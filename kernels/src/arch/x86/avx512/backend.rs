@@ -1,4 +1,4 @@
-//! What the tier `avx512` offers: without permutations of bytes (VBMI), what `avx2` does with these.
+//! What the tier `avx512` offers. Without permutations of bytes (VBMI), kernels that need them are the kernels of `avx2`.
 
 use super::{
     super::{avx2, fine},
@@ -6,7 +6,7 @@ use super::{
     families::SCALED,
     table::{TABLES, entry, loops, rounded},
 };
-/// The vectors of AVX2 are enough, so the machine code is there once for both tiers.
+/// The vectors of AVX2 suffice for this work, so both tiers share its machine code.
 pub(in crate::arch) use crate::arch::x86::run_work;
 use crate::format::words::shape;
 use crate::{
@@ -50,25 +50,25 @@ const fn backend<const VBMI: bool, const BF16: bool>() -> Backend {
     }
 }
 
-/// The loops that look for losses. Lanes are tested only if something may be lost: there, a second set of loops is not worth its machine
-/// code.
+/// The loops that look for losses. `within` and `rounded` run only if something may be lost, so they are the loops of AVX2: a second set is not
+/// worth its machine code.
 fn wide_loops(shape: Shape) -> Loops {
     let Loops { within, rounded, .. } = avx2::loops(shape);
     Loops { within, rounded, ..loops(shape) }
 }
 
 const fn obeys_environment<const VBMI: bool>(from: DType, to: DType) -> bool {
-    // Integers of a byte look up only what is short.
+    // Integers of a byte look up only small tables.
     let integer = matches!(from, DType::Bool | DType::Int8 | DType::UInt8);
     let looked_up = from.size() == 1 && (to.size() <= 2 || parts(to) > 0 && !integer);
-    // One instruction, which is exact or names its direction.
+    // One instruction converts these; it is exact or names its rounding.
     let converted = match from.spec() {
         Spec::Int { bits: 16, .. } => parts(to) == 64,
         Spec::Int { bits: 32, .. } => parts(to) == 64 || matches!(to, DType::Float32),
         Spec::Int { bits: 64, .. } => matches!(to, DType::Float32 | DType::Float64),
         _ => false,
     };
-    // The same from floats, and 16-bit floats in lanes of their own width.
+    // The same for floats, and for 16-bit floats in lanes of their own width.
     let quiet = matches!(from, DType::Float32 | DType::Float16 | DType::BFloat16)
         && match to {
             DType::Float16 => true,

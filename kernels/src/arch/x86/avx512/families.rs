@@ -10,7 +10,7 @@ use crate::{
     vector::{self, Families, Loaded, Simd, casts::target::Target, kernel::Steps, style::Mode},
 };
 
-/// The registers of the tier, with permutations of bytes, and with the conversion to bfloat16.
+/// The tokens of the tier: plain, with permutations of bytes (`Permuting`), and with the conversion to bfloat16 (`Converting`).
 pub(super) type Plain = Avx512<false, false>;
 pub(super) type Permuting = Avx512<true, false>;
 pub(super) type Converting = Avx512<false, true>;
@@ -18,7 +18,7 @@ pub(super) type Converting = Avx512<false, true>;
 impl Families for Avx512<false, false> {
     avx512_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }
@@ -26,7 +26,7 @@ impl Families for Avx512<false, false> {
 impl Families for Avx512<true, false> {
     vbmi_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }
@@ -34,13 +34,13 @@ impl Families for Avx512<true, false> {
 impl Families for Avx512<false, true> {
     bf16_fn! {
         unsafe fn run<S: Loaded, T: Target<Self>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-            // SAFETY: as the caller's.
+            // SAFETY: the caller's promise is the same.
             unsafe { vector::run::<Self, S, T>(Self::new_unchecked(), src, dst, n, data, Self::run::<S, T>) }
         }
     }
 }
 
-/// See [`vector::in_mode`]; the kernel is one that this CPU has.
+/// See [`vector::in_mode`]; the kernel is chosen for the features of this CPU.
 pub(super) fn through_float32(from: DType, to: DType, mode: Mode) -> Option<Steps> {
     if to.size() == 1 && !fine::found().vbmi {
         avx2::through_float32(from, to, mode)

@@ -1,11 +1,11 @@
-//! float16 and bfloat16 to integers of 16 bits, and float16 to saturated bytes.
+//! Casts float16 and bfloat16 to integers of 16 bits, and float16 to saturated bytes.
 //!
-//! What is too large is brought to the first number out of range before it is widened, in lanes of 16 bits, of which a register
-//! holds twice as many; packing saturates the rest. Wrapping needs no limit: from 2^31 on these sources are multiples of
-//! 2^16, and so is what the conversion answers then, and for NaN.
+//! Values that are too large are clamped to the first number out of range before they are widened, in lanes of 16 bits, where a register holds
+//! twice as many elements; packing saturates the rest. Wrapping needs no limit: from 2^31 on these sources are multiples of 2^16, and so is what
+//! the conversion then returns, also for NaN.
 //!
-//! To bytes float16 need not be widened: the significand is shifted down by as much as its exponent is less than that of 2^10,
-//! above which everything is too large.
+//! To become bytes, float16 need not be widened: the significand is shifted down by the difference between 2^10's exponent and its own;
+//! everything above 2^10 is too large.
 
 use super::simd::Avx512;
 use crate::arch::x86::intrinsics::*;
@@ -35,13 +35,13 @@ pub(super) const fn kernel(from: DType, to: DType, saturate: bool) -> Option<Ker
     }
 }
 
-/// The low words of two registers that are in order, or apart.
+/// The indices of the low words of two registers whose elements are in order, or lane-split (`apart`).
 const fn low_words(apart: bool) -> [u16; 32] {
     let mut index = [0; 32];
     let mut i = 0;
     while i < 32 {
         let element = i as u16;
-        // Of every eight elements, four come from each register.
+        // Of every eight elements, each register holds four.
         let lane = if apart { element / 8 * 4 + element % 4 + element / 4 % 2 * 16 } else { element };
         index[i] = 2 * lane;
         i += 1;
@@ -49,7 +49,7 @@ const fn low_words(apart: bool) -> [u16; 32] {
     index
 }
 
-/// The order of 64-bit lanes that packing within 128-bit lanes undoes; or makes, of lanes of two registers.
+/// The order of 64-bit lanes that packing within 128-bit lanes undoes, or that it makes from lanes of two registers.
 const IN_ORDER: [i64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 
 avx512_fn! {
@@ -63,7 +63,7 @@ avx512_fn! {
         _: &Data,
     ) {
         let whole = n - n % BLOCK;
-        // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
+        // SAFETY: blocks begin at elements and end at the last element or before, or are a masked tail that ends there.
         unsafe {
             let m = Registers::new_unchecked();
             for i in (0..whole).step_by(BLOCK) {
@@ -78,7 +78,7 @@ avx512_fn! {
 
 /// # Safety
 ///
-/// As of the methods of [`Blocks`].
+/// As for the methods of [`Blocks`].
 #[inline(always)]
 unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, const PART: bool>(
     m: Registers,
@@ -86,7 +86,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
     dst: *mut u8,
     n: usize,
 ) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         let x = m.load_16::<PART>(src, n);
         let index = _mm512_loadu_si512(const { &low_words(BF16) }.as_ptr().cast());
@@ -101,7 +101,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
             _mm512_cmple_epu16_mask(_mm512_and_si512(x, _mm512_set1_epi16(0x7FFF)), infinity)
         });
         let words = if !SIGNED && !BF16 {
-            // No float16 but infinity is too large, and the conversion to uint32 answers that with ones.
+            // No finite float16 is too large, and the conversion to uint32 returns all ones for infinity.
             let x = each!([x[0], x[1]], |x| _mm512_max_epi16(x, _mm512_setzero_si512()));
             let [a, b, c, d] = each!(widened::<BF16>(m, x), |x| _mm512_cvttps_epu32(_mm512_castsi512_ps(x)));
             [
@@ -109,7 +109,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
                 _mm512_maskz_permutex2var_epi16(numbers[1], c, index, d),
             ]
         } else {
-            // 2^15 or 2^16. What is below the range of int32 becomes its low end.
+            // 2^15 or 2^16. Values below the range of int32 become its low end.
             let above = _mm512_set1_epi16(match (BF16, SIGNED) {
                 (false, _) => 0x7800,
                 (true, true) => 0x4700,
@@ -117,7 +117,7 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
             });
             let x = each!([x[0], x[1]], |x| {
                 let x = _mm512_min_epi16(x, above);
-                // Packing brings them back into order.
+                // Packing restores the order.
                 if BF16 { x } else { _mm512_permutexvar_epi64(order, x) }
             });
             let [a, b, c, d] = each!(widened::<BF16>(m, x), |x| _mm512_cvttps_epi32(_mm512_castsi512_ps(x)));
@@ -133,10 +133,10 @@ unsafe fn block<const BF16: bool, const SIGNED: bool, const SATURATE: bool, cons
     }
 }
 
-/// Float32 of two registers: of bfloat16 apart, of float16 in order.
+/// Widens two registers to float32: bfloat16 lane-split, float16 in order.
 #[inline(always)]
 unsafe fn widened<const BF16: bool>(m: Registers, x: [__m512i; 2]) -> [__m512i; 4] {
-    // SAFETY: as of the methods of `Blocks`.
+    // SAFETY: as for the methods of `Blocks`.
     unsafe {
         if BF16 {
             return m.lane_split(x);
@@ -155,7 +155,7 @@ avx512_fn! {
     /// As [`KernelFn`].
     unsafe fn bytes<const SIGNED: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
         let whole = n - n % BLOCK;
-        // SAFETY: blocks begin at elements and end at the last one or before, or are a part that ends there.
+        // SAFETY: blocks begin at elements and end at the last element or before, or are a masked tail that ends there.
         unsafe {
             let m = Registers::new_unchecked();
             for i in (0..whole).step_by(BLOCK) {
@@ -170,14 +170,14 @@ avx512_fn! {
     }
 }
 
-/// Bytes of float16.
+/// Casts float16 to bytes.
 ///
 /// # Safety
 ///
-/// As of the methods of [`Blocks`].
+/// As for the methods of [`Blocks`].
 #[inline(always)]
 unsafe fn saturated<const SIGNED: bool>(x: [__m512i; 2]) -> __m512i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         let [a, b] = each!([x[0], x[1]], |x| {
             let infinity = _mm512_set1_epi16(0x7C00);
@@ -186,7 +186,7 @@ unsafe fn saturated<const SIGNED: bool>(x: [__m512i; 2]) -> __m512i {
             const AND_OR: i32 = (0xF0 & 0xCC) | 0xAA;
             let implicit = _mm512_set1_epi16(0x400);
             let significand = _mm512_ternarylogic_epi32::<AND_OR>(x, _mm512_set1_epi16(0x3FF), implicit);
-            // Negative numbers are zeros without a sign.
+            // Without a sign in the target, negative numbers become zero.
             let magnitude = if SIGNED { _mm512_and_si512(x, _mm512_set1_epi16(0x7FFF)) } else { x };
             let number = _mm512_cmple_epu16_mask(magnitude, infinity);
             let value = _mm512_maskz_srlv_epi16(number, significand, down);

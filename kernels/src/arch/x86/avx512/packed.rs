@@ -1,17 +1,17 @@
-//! Packed storage in registers: 64 codes, one per byte, to and from as many of `BITS` (2, 4 or 6) bits without gaps.
+//! Packed storage in registers: converts between 64 codes, one per byte, and 64 codes of `BITS` (2, 4 or 6) bits without gaps.
 
 use crate::arch::x86::intrinsics::*;
 
-/// Packs codes of which no higher bits are set: the lowest `8 * BITS` bytes of the result.
+/// Packs codes that have no bits above `BITS` into the lowest `8 * BITS` bytes of the result.
 ///
-/// Neighbours are multiplied by powers of two and added, which are single instructions.
+/// Single instructions multiply neighbours by powers of two and add them.
 ///
 /// # Safety
 ///
 /// The CPU has the tier `avx512`.
 #[inline(always)]
 pub(super) unsafe fn join<const BITS: u32>(codes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let pairs = _mm512_maddubs_epi16(codes, _mm512_set1_epi16(1 | 1 << (8 + BITS)));
         if BITS == 4 {
@@ -21,21 +21,21 @@ pub(super) unsafe fn join<const BITS: u32>(codes: __m512i) -> __m512i {
         if BITS == 2 {
             return _mm512_castsi128_si512(_mm512_cvtepi32_epi8(fours));
         }
-        // The lowest three bytes of every dword.
+        // Keeps the lowest three bytes of every dword.
         let within = _mm_setr_epi8(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, -1, -1, -1, -1);
         let lanes = _mm512_setr_epi32(0, 1, 2, 4, 5, 6, 8, 9, 10, 12, 13, 14, 3, 7, 11, 15);
         _mm512_permutexvar_epi32(lanes, _mm512_shuffle_epi8(fours, _mm512_broadcast_i32x4(within)))
     }
 }
 
-/// Stores the lowest `8 * BITS` bytes.
+/// Stores the lowest `8 * BITS` bytes of a register.
 ///
 /// # Safety
 ///
 /// The CPU has the tier `avx512`, and the bytes are writable.
 #[inline(always)]
 pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, x: __m512i) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match BITS {
             2 => _mm_storeu_si128(p.cast(), _mm512_castsi512_si128(x)),
@@ -48,7 +48,7 @@ pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, x: __m512i) {
     }
 }
 
-/// The same of which only the elements before the `n`th are there.
+/// Stores only the packed elements before element `n`.
 ///
 /// # Safety
 ///
@@ -56,18 +56,18 @@ pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, x: __m512i) {
 #[inline(always)]
 pub(super) unsafe fn store_part<const BITS: u32>(p: *mut u8, x: __m512i, n: usize) {
     let bytes = (n * BITS as usize).div_ceil(8);
-    // SAFETY: as the caller's; the mask leaves out what is behind the end.
+    // SAFETY: the caller's promise is the same; the mask leaves out the bytes after the end.
     unsafe { _mm512_mask_storeu_epi8(p.cast(), u64::MAX >> (64 - bytes.max(1)), x) }
 }
 
-/// Loads the lowest `8 * BITS` bytes, zeros above.
+/// Loads the lowest `8 * BITS` bytes of a register, with zeros above.
 ///
 /// # Safety
 ///
 /// The CPU has the tier `avx512`, and the bytes are readable.
 #[inline(always)]
 pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m512i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match BITS {
             2 => _mm512_zextsi128_si512(_mm_loadu_si128(p.cast())),
@@ -77,8 +77,8 @@ pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m512i {
     }
 }
 
-/// The byte of a packed block that goes to the lane of an element: the one that it lies in or, as four elements of 6 bits share three
-/// bytes, the next of these three.
+/// The byte of a packed block that goes to the lane of an element: the byte in which it begins or, as four elements of 6 bits share three bytes,
+/// the next one of these three.
 pub(super) const fn first_byte(bits: u32, element: usize) -> u8 {
     (if bits == 6 {
         element / 4 * 3 + if element % 4 < 3 { element % 4 } else { 2 }
@@ -87,7 +87,7 @@ pub(super) const fn first_byte(bits: u32, element: usize) -> u8 {
     }) as u8
 }
 
-/// Where the element begins, in bits, counted from the dword of 6-bit elements, or from the byte of shorter ones.
+/// The bit at which the element begins, counted from the dword of 6-bit elements, or from the byte of shorter ones.
 pub(super) const fn shift(bits: u32, element: usize) -> u8 {
     (if bits == 6 { element % 4 * 6 } else { element * bits as usize % 8 }) as u8
 }

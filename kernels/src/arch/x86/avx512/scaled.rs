@@ -1,4 +1,4 @@
-//! The operations on words of [`crate::vector::scaled`].
+//! The operations on words for [`crate::vector::scaled`].
 
 use super::simd::Avx512;
 use crate::arch::x86::intrinsics::*;
@@ -7,15 +7,15 @@ use crate::vector::{
     scaled::{List, Words},
 };
 
-/// The places of bytes in the order of the elements, after two registers of words were packed that alternate elements of two registers, or
-/// of two that were `apart`. If `even_first`, the bytes of even elements come first.
+/// The indices that restore the order of the elements after two registers of words were packed. Each pair of registers alternates its elements,
+/// or is lane-split (`apart`). If `even_first`, the bytes of even elements come first.
 const fn order(apart: bool, even_first: bool) -> [u8; 64] {
     let mut index = [0; 64];
     let mut i = 0;
     while i < 64 {
         let of = if even_first { i % 32 * 2 + i / 32 } else { i };
         let word = if apart { of % 32 } else { of % 16 * 2 + of / 16 % 2 };
-        // In each 128 bits, packing puts words of the second register behind those of the first.
+        // In each 128 bits, packing puts the words of the second register after the words of the first.
         index[i] = (word / 8 * 16 + of / 32 * 8 + word % 8) as u8;
         i += 1;
     }
@@ -24,7 +24,7 @@ const fn order(apart: bool, even_first: bool) -> [u8; 64] {
 
 #[inline(always)]
 unsafe fn in_order(x: __m512i, order: &[u8; 64]) -> __m512i {
-    // SAFETY: the caller has the features; a register is read.
+    // SAFETY: the caller's CPU has the features; a register is read.
     unsafe { _mm512_permutexvar_epi8(_mm512_loadu_si512(order.as_ptr().cast()), x) }
 }
 
@@ -78,7 +78,7 @@ impl Words for Avx512<true, false> {
         // SAFETY: the token proves the instructions.
         unsafe {
             let some = _mm512_test_epi8_mask(x, x);
-            // Those below the first one wrap around.
+            // Codes below the first one wrap around.
             let above = _mm512_sub_epi8(x, _mm512_set1_epi8(first as i8));
             let beyond = _mm512_mask_cmpgt_epu8_mask(some, above, _mm512_set1_epi8((last - first) as i8));
             (_mm512_maskz_sub_epi8(some, x, _mm512_set1_epi8(by as i8)), beyond == 0)

@@ -15,11 +15,11 @@ use crate::{
     },
 };
 
-/// AVX-512 with finer features.
+/// The token of AVX-512, with optional CPU features.
 #[derive(Clone, Copy)]
 pub(super) struct Avx512<const VBMI: bool, const BF16: bool>(());
 
-/// The dwords of four registers packed within their 128-bit lanes, brought into order.
+/// Restores the order of the dwords of four registers that were packed within their 128-bit lanes.
 const LANES_APART: [i32; 16] = [0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15];
 
 /// A mask of the elements from `first` on that are among `n`.
@@ -31,7 +31,7 @@ fn mask(n: usize, first: usize) -> u64 {
     }
 }
 
-/// The indices of byte `byte` of the lanes of two registers, in order or apart.
+/// The indices of byte `byte` of the lanes of two registers whose elements are in order, or lane-split (`apart`).
 const fn bytes_of_two(byte: u8, apart: bool) -> [u8; 64] {
     let mut index = [0; 64];
     let mut i = 0;
@@ -39,7 +39,7 @@ const fn bytes_of_two(byte: u8, apart: bool) -> [u8; 64] {
         // The second register's lanes are numbered from 16 on; the upper half repeats the lower.
         let element = i as u8 % 32;
         let lane = if apart {
-            // Of every eight elements, four come from each register.
+            // Of every eight elements, each register holds four.
             element / 8 * 4 + element % 4 + element / 4 % 2 * 16
         } else {
             element
@@ -61,7 +61,7 @@ const HIGH_BYTES: [u8; 64] = {
     index
 };
 
-/// The 64-bit lanes of two registers packed within their 128-bit lanes, brought into order.
+/// Restores the order of the 64-bit lanes of two registers that were packed within their 128-bit lanes.
 const HALVES_APART: [i64; 8] = [0, 2, 4, 6, 1, 3, 5, 7];
 /// The 64-bit lanes of two half registers, alternating.
 const ALTERNATING: [i64; 8] = [0, 8, 1, 9, 2, 10, 3, 11];
@@ -84,7 +84,7 @@ const UPPER: [i32; 16] = [1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29,
 /// The indices of the even 64-bit lanes of two registers.
 const EVEN_64: [i64; 8] = [0, 2, 4, 6, 8, 10, 12, 14];
 
-/// A constant array in a register.
+/// Loads a constant array into a register.
 #[inline(always)]
 unsafe fn constant<T: Copy, const N: usize>(x: &[T; N]) -> __m512i {
     const { assert!(size_of::<T>() * N == 64) };
@@ -94,7 +94,7 @@ unsafe fn constant<T: Copy, const N: usize>(x: &[T; N]) -> __m512i {
 
 #[inline(always)]
 unsafe fn load<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
-    // SAFETY: register `k` of the block, its lanes of 32 bits; a part has those that are there.
+    // SAFETY: this is register `k` of the block, with lanes of 32 bits; for a part, the mask selects the lanes that exist.
     unsafe {
         let p = p.wrapping_add(64 * k);
         if PART {
@@ -105,7 +105,7 @@ unsafe fn load<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
     }
 }
 
-/// Register `k` of a block of 64-bit lanes, of which `n` are there.
+/// Loads register `k` of a block of 64-bit lanes; the block has `n` elements.
 #[inline(always)]
 unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i {
     // SAFETY: as in `load`.
@@ -119,7 +119,7 @@ unsafe fn load_64<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m512i
     }
 }
 
-/// The 16 elements of 16 bits of register `k` of a block.
+/// Loads the 16 elements of 16 bits of register `k` of a block.
 #[inline(always)]
 unsafe fn load_16_of_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
     // SAFETY: as in `load`.
@@ -133,7 +133,7 @@ unsafe fn load_16_of_16<const PART: bool>(p: *const u8, n: usize, k: usize) -> _
     }
 }
 
-/// Register `k` of a destination of which `bytes` are there.
+/// Stores register `k` of a destination of `bytes` bytes.
 #[inline(always)]
 unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize) {
     // SAFETY: as in `load`.
@@ -149,14 +149,14 @@ unsafe fn store<const PART: bool>(p: *mut u8, x: __m512i, bytes: usize, k: usize
 
 #[inline(always)]
 unsafe fn join(low: __m256, high: __m256) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe { _mm512_castps_si512(_mm512_insertf32x8::<1>(_mm512_castps256_ps512(low), high)) }
 }
 
-/// Bytes in the order of the elements that were packed within 128-bit lanes.
+/// Restores the order of bytes of elements that were packed within 128-bit lanes.
 #[inline(always)]
 unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe {
         if APART {
             _mm512_permutexvar_epi64(constant(&HALVES_APART), x)
@@ -166,10 +166,10 @@ unsafe fn unpacked<const APART: bool>(x: __m512i) -> __m512i {
     }
 }
 
-/// One byte of every lane, in order; `index` are those of two registers.
+/// Packs one byte of every lane, in order; `index` has the indices for two registers.
 #[inline(always)]
 unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
-    // SAFETY: as of the methods of `Simd`; the CPU has VBMI.
+    // SAFETY: as for the methods of `Simd`; the CPU has VBMI.
     unsafe {
         let index = constant(index);
         let low = _mm512_permutex2var_epi8(x[0], index, x[1]);
@@ -180,7 +180,7 @@ unsafe fn pack_bytes(index: &[u8; 64], x: [__m512i; 4]) -> __m512i {
 
 #[inline(always)]
 unsafe fn nan_mask(x: __m512i) -> __mmask16 {
-    // SAFETY: as of the methods of `Simd`.
+    // SAFETY: as for the methods of `Simd`.
     unsafe { unordered(x, x) }
 }
 
@@ -192,7 +192,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         Self(())
     }
 
-    // It would be added above the byte that is taken.
+    // The sign would be added above the byte that is kept.
     const COUNTS_DROP_SIGN: bool = VBMI;
     operations! {
         splat(x: u32) = _mm512_set1_epi32(x as i32);
@@ -218,7 +218,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
             _mm512_castps_si512(_mm512_div_ps(_mm512_castsi512_ps(a), _mm512_castsi512_ps(b)))
         };
         nudge(x, excess) = {
-            // The compiler would make vectors of the masks to add 1.
+            // To add 1, the compiler would expand the masks into vectors.
             let (excess, zero, by) = (_mm512_castsi512_ps(excess), _mm512_setzero_ps(), _mm512_set1_epi32(8));
             let up = _mm512_mask_add_epi32(x, _mm512_cmp_ps_mask::<_CMP_LT_OQ>(excess, zero), x, by);
             _mm512_mask_sub_epi32(up, _mm512_cmp_ps_mask::<_CMP_GT_OQ>(excess, zero), up, by)
@@ -251,7 +251,7 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
     }
     #[inline(always)]
     fn in_order<const APART: bool>(self, x: __m512i) -> __m512i {
-        // SAFETY: the token proves the instructions. Permutations of bytes have packed in order.
+        // SAFETY: the token proves the instructions. Byte permutations have already packed in order.
         unsafe { if VBMI { x } else { unpacked::<APART>(x) } }
     }
     #[inline(always)]
@@ -270,13 +270,13 @@ impl<const VBMI: bool, const BF16: bool> Simd for Avx512<VBMI, BF16> {
         // SAFETY: the token proves the instructions.
         unsafe {
             if VBMI {
-                // The code and the constant in byte 1.
+                // Moves the code and the constant to byte 1.
                 let weights = _mm512_set1_epi32((1 << (mantissa + 1) << 16) | 1 << 8);
                 let x = each!(x, |x| _mm512_madd_epi16(x, weights));
                 let excess = _mm512_set1_epi8((field << mantissa) as i8);
                 return _mm512_sub_epi8(pack_bytes(const { &bytes_of_two(1, APART) }, x), excess);
             }
-            // Above the lowest bits of words that saturation cannot reach.
+            // Moves them above the lowest bits of words, where saturation cannot reach them.
             let weights = _mm512_set1_epi32(1 << 16 | 128 >> mantissa);
             let x = each!(x, |x| _mm512_madd_epi16(x, weights));
             let excess = _mm512_set1_epi16((field << 7) as i16);

@@ -1,4 +1,4 @@
-//! Which kernel takes a pair.
+//! Chooses the kernel of each pair.
 
 use super::{
     super::{avx2, copy::avx512 as copy, fine},
@@ -25,12 +25,12 @@ avx512_fn! {
     ///
     /// As [`KernelFn`].
     unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { scalar::cast_each::<S, D, SATURATE>(src, dst, n) }
     }
 }
 
-/// The kernel of a pair that needs no feature beyond the tier's, if `vector` covers the pair and this one is faster.
+/// The kernel of a pair that needs no optional feature, if `vector` covers the pair but this kernel is faster.
 const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
     if let Some(kernel) = halves::kernel(from, to, saturate) {
         return Some(kernel);
@@ -41,8 +41,8 @@ const fn preferred(from: DType, to: DType, saturate: bool) -> Option<KernelFn> {
     casts::words::kernel::<words::Tier>(from, to, false, saturate)
 }
 
-/// Whether the kernel of a pair is that of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ by its
-/// permutations alone, which such a CPU does not have.
+/// Whether a pair uses the kernel of AVX2 on CPUs without permutations of bytes (VBMI): here it would differ only by its permutations, which
+/// such a CPU does not have.
 const fn permutes_bytes(from: DType, to: DType, saturate: bool) -> bool {
     let permutes = preferred(from, to, saturate).is_none() || words::permutes(from, to);
     to.size() == 1 && vector::covers(from, to) && permutes
@@ -62,7 +62,7 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
         return Some(kernel);
     }
     if vector::covers(from, to) {
-        // Bytes are all that VBMI packs.
+        // VBMI packs only bytes.
         return match to.size() {
             1 => vector::common::<Permuting>(from, to, saturate, false),
             _ => vector::common::<Plain>(from, to, saturate, false),
@@ -71,7 +71,7 @@ const fn direct<S: Format, D: Format, const VBMI: bool, const BF16: bool>(
     wide::kernel::<S, D>(saturate)
 }
 
-/// The kernel of a pair that gains by the conversion of BF16.
+/// The kernel of a pair that is faster with the conversion of BF16.
 const fn converted(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
         // Constants: a program links these two kernels and no others of the family.
@@ -108,11 +108,11 @@ const fn of_byte<S: Format, D: Format, const VBMI: bool>(saturate: bool) -> Entr
     bytes::kernel::<S, D>(saturate)
 }
 
-/// The kernels of the tier, with CPU features.
+/// The kernels of the tier, for a combination of CPU features.
 struct Kernels<const VBMI: bool, const BF16: bool>;
 
 impl<const VBMI: bool, const BF16: bool> TierKernels for Kernels<VBMI, BF16> {
-    /// Sources of a byte are resolved by `bytes`.
+    /// `bytes` resolves the sources of a byte.
     const BYTES_APART: bool = true;
     type Pair<S: Format, D: Format, const SATURATE: bool> = Pair<S, D, SATURATE, VBMI, BF16>;
 }
@@ -135,12 +135,12 @@ pub(super) const fn entry<S: Format, D: Format, const VBMI: bool, const BF16: bo
     table::entry::<Kernels<VBMI, BF16>, S, D>(saturate)
 }
 
-/// The tables of the combinations of finer features, that of CPUs with VBMI alone, and what differs from it.
+/// The tables for the combinations of optional features: the table for CPUs with VBMI alone, and the differences from it.
 pub(in crate::arch::x86) static TABLES: [Table; fine::COMBINATIONS] =
     each_combination!(|VBMI, BF16| whole::<VBMI, BF16>());
 static PACKED: [PackedTo; WIDE] = table::packed_to::<Kernels<true, false>>();
 
-/// The kernel of a dtype of a byte to itself: dtypes of as many bits share it.
+/// The kernel that copies a dtype of a byte; all dtypes with the same number of bits share one.
 const fn copy_bytes(dtype: DType) -> KernelFn {
     match (dtype, dtype.bits()) {
         (DType::Bool, _) => copy::<bool>,

@@ -1,4 +1,4 @@
-//! The operations beside their reference.
+//! Compares the operations with their reference.
 
 use super::{
     super::{Avx512 as Features, Bf16, Vbmi},

@@ -1,15 +1,13 @@
-//! Pairs with an integer or a 64-bit number on one side: what the plain loops of the compiler do badly.
+//! Pairs with an integer or a 64-bit number on one side: the compiler's plain loops are slow for them.
 //!
-//! A kernel goes in steps of 16 elements. A [`Source`] loads them into lanes of one of few kinds ([`lanes`]): integers or
-//! floats, of 32 or of 64 bits. [`Lanes`] says how a kind becomes integers of any width or floats, with one instruction or a
-//! few: AVX-512 converts between all of them. A [`Target`] stores the result. The last, incomplete step has its loads and
-//! stores masked.
+//! A kernel runs in steps of 16 elements. A [`Source`] loads a step into one of a few kinds of lanes ([`lanes`]): integers or floats, of 32 or
+//! of 64 bits. [`Lanes`] says how each kind becomes integers of any width or floats, with one instruction or a few: AVX-512 converts between all
+//! of them. A [`Target`] stores the result. The last, incomplete step masks its loads and stores.
 //!
-//! * *Saturating to a narrow integer* clamps only where narrowing itself does not: the narrowing instructions saturate.
-//!   Codes of 2 and 4 bits are clamped again as bytes, of which a register holds more ([`sub_byte`] has those from integers).
+//! * *Saturating to a narrow integer* clamps only where the narrowing instructions do not saturate themselves. Codes of 2 and 4 bits are clamped
+//!   again as bytes, because a register holds more bytes ([`sub_byte`] casts integers to them).
 //! * *Wrapping from a float*: see [`lanes`].
-//! * *Complex numbers* are moved: the real parts are taken out or put between zeros. Complex to complex is a cast of twice
-//!   as many reals.
+//! * *Complex numbers* are moved: real parts are extracted, or zeros are added to them. Complex to complex is a cast of twice as many reals.
 
 mod ints;
 mod lanes;
@@ -43,7 +41,7 @@ use units::{load_32, load_64, mask};
 /// Elements of a step.
 const STEP: usize = 16;
 
-/// The kernels of pairs that `vector` covers, where another one is faster.
+/// The kernel of a pair that `vector` covers too, if this kernel is faster.
 pub(super) const fn preferred(from: DType, to: DType) -> Option<KernelFn> {
     match (from, to) {
         (DType::Float32, DType::Bool) => Some(run::<f32, Truth, true, Common>),
@@ -55,20 +53,20 @@ pub(super) const fn preferred(from: DType, to: DType) -> Option<KernelFn> {
 pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     let to = D::DTYPE;
     let to_byte = to.size() == 1;
-    // Lanes of 64 bits are stored.
+    // Targets with lanes of 64 bits.
     let to_wide = to.alignment() == 8;
     if let Some(kernel) = narrow::kernel(S::DTYPE, to, saturate) {
         return Some(kernel);
     }
     match S::DTYPE {
-        // Rounded as the instruction says, not as the environment does: so that need not be looked at.
+        // The instruction names its rounding and ignores the environment, so the environment need not be read.
         DType::Int32 if matches!(to, DType::Float32) => Some(run::<i32, Real<f32>, true, Common>),
         DType::UInt32 if matches!(to, DType::Float32) => Some(run::<u32, Real<f32>, true, Common>),
         DType::Int64 if matches!(to, DType::Float32) => Some(run::<i64, Real<f32>, true, Common>),
         DType::UInt64 if matches!(to, DType::Float32) => Some(run::<u64, Real<f32>, true, Common>),
         DType::Int64 if matches!(to, DType::Float64) => Some(run::<i64, Real<f64>, true, Common>),
         DType::UInt64 if matches!(to, DType::Float64) => Some(run::<u64, Real<f64>, true, Common>),
-        // The compiler narrows integers well, but would clamp them to less than a byte before that.
+        // The compiler narrows integers well, but it would clamp to less than a byte before narrowing.
         DType::Int16 if saturate => sub_byte::kernel::<i16>(to),
         DType::UInt16 if saturate => sub_byte::kernel::<u16>(to),
         DType::Int32 if saturate => sub_byte::kernel::<i32>(to),
@@ -79,7 +77,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
         DType::BFloat16 if to_wide => pick::<Wide<bf16>>(to, saturate),
         DType::Float32 if to_wide => pick::<Wide<f32>>(to, saturate),
         DType::Complex64 if matches!(to, DType::Complex128) => Some(parts::<Wide<f32>, Real<f64>, Common>),
-        // Bytes of these are made by the kernels of `vector`.
+        // The kernels of `vector` make bytes from these.
         DType::Float16 if !to_byte => pick::<f16>(to, saturate),
         DType::BFloat16 if !to_byte => pick::<bf16>(to, saturate),
         DType::Float32 if !to_byte => pick::<f32>(to, saturate),
@@ -110,9 +108,9 @@ avx512_fn! {
         mut n: usize,
         data: &Data,
     ) {
-        // SAFETY: the steps begin where elements do and end with the last one.
+        // SAFETY: the steps begin at elements and end with the last one.
         unsafe {
-            // Less machine code counts more than the speed of rare rules.
+            // Rare rules have no unrolled loop: less machine code counts more than their speed.
             while R::MODE == Mode::Common && n >= 2 * STEP {
                 let x = [S::load::<R, false>(src, STEP), S::load::<R, false>(src.add(STEP * S::SIZE), STEP)];
                 D::store::<S::Lanes<R>, SATURATE, false>(dst, x[0], STEP, data);
@@ -134,7 +132,7 @@ avx512_fn! {
 }
 
 avx512_fn! {
-    /// The parts of complex numbers, as reals.
+    /// Casts the parts of complex numbers as real numbers.
     ///
     /// # Safety
     ///
@@ -149,7 +147,7 @@ avx512_fn! {
 trait Source {
     /// Bytes of an element.
     const SIZE: usize;
-    /// The lanes, to be rounded in a way.
+    /// The lanes that the source is loaded into, for a rounding mode.
     type Lanes<R: RoundingMode>: Lanes;
     /// # Safety
     ///
@@ -157,29 +155,29 @@ trait Source {
     unsafe fn load<R: RoundingMode, const PART: bool>(src: *const u8, n: usize) -> Self::Lanes<R>;
 }
 
-/// 16 elements of 16 bits.
+/// Loads 16 elements of 16 bits.
 #[inline(always)]
 unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m256i {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe {
         if PART { _mm256_maskz_loadu_epi16(mask(n, 0), p.cast()) } else { _mm256_loadu_si256(p.cast()) }
     }
 }
 
-/// Eight elements of 16 bits, those from `8 * k` on.
+/// Loads eight elements of 16 bits, from element `8 * k` on.
 #[inline(always)]
 unsafe fn load_8x16<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m128i {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe {
         let p = p.wrapping_add(16 * k);
         if PART { _mm_maskz_loadu_epi16(mask(n, 8 * k) as u8, p.cast()) } else { _mm_loadu_si128(p.cast()) }
     }
 }
 
-/// Eight elements of 32 bits, those from `8 * k` on.
+/// Loads eight elements of 32 bits, from element `8 * k` on.
 #[inline(always)]
 unsafe fn load_8x32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe {
         let p = p.wrapping_add(32 * k);
         if PART {
@@ -193,11 +191,11 @@ unsafe fn load_8x32<const PART: bool>(p: *const u8, n: usize, k: usize) -> __m25
 /// Eight bfloat16 as float32.
 #[inline(always)]
 unsafe fn widen_bf16(x: __m128i) -> __m256 {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe { _mm256_castsi256_ps(_mm256_slli_epi32::<16>(_mm256_cvtepu16_epi32(x))) }
 }
 
-/// A source whose lanes are to be widened.
+/// A source whose lanes will be widened.
 struct Wide<T>(PhantomData<T>);
 
 macro_rules! sources {

@@ -18,7 +18,7 @@ use crate::{
 };
 
 type Registers = Avx512<false, false>;
-/// The same with permutations of bytes.
+/// The token with permutations of bytes.
 type Permuting = Avx512<true, false>;
 
 /// The kernels of the tier in lanes of 16 bits.
@@ -50,7 +50,7 @@ impl WordKernels for Tier {
             unsafe { words::run_rounded::<Registers, FNUZ>(Registers::new_unchecked(), src, dst, n, data, w, through_float32) }
         }
     }
-    /// The kernel is one that this CPU has.
+    /// The kernel, chosen for the features of this CPU.
     fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {
         if fine::found().vbmi {
             vector::small_in_mode::<Permuting, S, F>(mode)
@@ -60,7 +60,7 @@ impl WordKernels for Tier {
     }
 }
 
-/// Whether the kernel of a pair has permutations of bytes.
+/// Whether the kernel of a pair uses permutations of bytes.
 pub(super) const fn permutes(from: DType, to: DType) -> bool {
     matches!((from, to), (DType::Float16, DType::Float8E5M2))
 }
@@ -100,13 +100,13 @@ impl<const PERMUTES: bool> Lanes16 for Avx512<PERMUTES, false> {
     fn pack_unsigned(self, a: __m512i, b: __m512i) -> __m512i {
         // SAFETY: the token proves the instruction, and the tier of the registers.
         let (bytes, registers) = unsafe { (_mm512_packus_epi16(a, b), Registers::new_unchecked()) };
-        // Signs are packed in order then, and these bytes are not: without permutations.
+        // With permutations, signs are packed in order, but these bytes are not; so the order is restored.
         if PERMUTES { registers.in_order::<true>(bytes) } else { bytes }
     }
     #[inline(always)]
     fn upper_bytes(self, a: __m512i, b: __m512i) -> __m512i {
         if PERMUTES {
-            // In order.
+            // This packs in order.
             return self.pack_sign_16([a, b]);
         }
         // SAFETY: the token proves the instruction.

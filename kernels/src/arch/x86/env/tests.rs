@@ -1,4 +1,4 @@
-//! What the compiler makes of constants in kernels that run in a direction of rounding.
+//! Tests what the compiler makes of constants in kernels that run in a rounding direction.
 
 use super::super::{
     env,
@@ -14,14 +14,14 @@ use crate::{
 use core::ptr;
 use std::println;
 
-/// An operation whose exact result is a number of units, and 3/4 of a unit; and the negative of that.
+/// An operation whose exact result lies 3/4 of a unit above a whole number of units, and the same with the negative result.
 struct Case {
     name: &'static str,
     assembly: KernelFn,
     intrinsic: KernelFn,
-    /// The number that the first lane stands for.
+    /// The number in the first lane.
     lane: fn(&[u8]) -> f64,
-    /// The neighbours of the results.
+    /// The floats next to each of the two results.
     neighbours: [[f64; 2]; 2],
 }
 
@@ -52,21 +52,21 @@ macro_rules! cases {
     }};
 }
 
-/// The neighbours of a number of units and 3/4 of the next one, and of its negative.
+/// The floats next to a whole number of units plus 3/4 of a unit, and next to the negative of that.
 const fn both(low: f64, unit: f64) -> [[f64; 2]; 2] {
     [[low, low + unit], [-low - unit, -low]]
 }
 
-/// The neighbours where both results are the same.
+/// The neighbours if both results are the same.
 const fn twice(low: f64, unit: f64) -> [[f64; 2]; 2] {
     [[low, low + unit]; 2]
 }
 
-/// The units of numbers from 1 on.
+/// The units in the last place of numbers from 1 to 2.
 const PS: f32 = f32::EPSILON;
 const PD: f64 = f64::EPSILON;
 const PH: f32 = 1.0 / 1024.0;
-/// One unit above 1, and 3/4 of another one.
+/// 1, one unit, and 3/4 of another unit.
 const LONG_PS: f64 = 1.0 + 1.75 * PS as f64;
 const LONG_PH: f32 = 1.0 + 1.75 * PH;
 
@@ -91,7 +91,7 @@ fn check(case: &Case, direction: Direction) -> bool {
     intrinsic == want
 }
 
-/// Every operation obeys every direction, though its operands are constants. Of the intrinsics it is said which do not.
+/// Checks that every operation obeys every direction, though its operands are constants. Prints which intrinsics do not obey.
 fn check_all(cases: &[Case]) {
     const DIRECTIONS: [Direction; 4] =
         [Direction::NearestEven, Direction::Down, Direction::Up, Direction::TowardZero];

@@ -1,4 +1,4 @@
-//! Both on a CPU: every combination of lanes that are telling, and many that are not.
+//! Compares both on a CPU: with every combination of lanes at the edges, and with many random lanes.
 
 use super::*;
 #[cfg(target_arch = "x86")]
@@ -7,7 +7,7 @@ use core::arch::x86 as cpu;
 use core::arch::x86_64 as cpu;
 use std::println;
 
-/// Numbers without a pattern.
+/// Pseudorandom numbers.
 struct Random(u64);
 
 impl Random {
@@ -15,7 +15,7 @@ impl Random {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         self.0 ^ self.0 >> 29
     }
-    /// A register of lanes of which some are near a power of two, integer or float, and some anything.
+    /// A register in which all lanes are near a power of two, integer or float, or have other patterns of bits.
     fn register<V: Copy>(&mut self) -> V {
         let kind = self.next() % 6;
         let lane = |random: u64, near: u64| -> u64 {
@@ -32,12 +32,12 @@ impl Random {
         };
         let lanes: [u64; 8] = array::from_fn(|_| lane(self.next(), self.next() >> 40));
         const { assert!(size_of::<V>() <= 64) };
-        // SAFETY: the lanes are as large, and all bits will do.
+        // SAFETY: the lanes are at least as large, and every bit pattern is valid.
         unsafe { mem::transmute_copy(&lanes) }
     }
 }
 
-/// The bits of floats around a power of two, whose exponent is counted from where integers and float16 have their ends.
+/// The bits of floats around a power of two. The exponent starts near the ends of the ranges of integers and float16.
 fn f64_of(exponent: u64, near: u64) -> u64 {
     ((953 + exponent) << 52).wrapping_add(near << (exponent % 53)).wrapping_sub(2 << (exponent % 53))
 }

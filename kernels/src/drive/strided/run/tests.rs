@@ -8,7 +8,7 @@ fn kernel(from: Encoding, to: Encoding) -> Kernel {
     Kernel::new(Tier::Scalar, from, to, &Rules::common(to.dtype(), true)).expect("scalar")
 }
 
-/// Casts between two layouts of two axes, of which the last is packed or not, and compares element by element.
+/// Casts between two layouts of two axes, the last axis packed or not, and compares element by element.
 fn check(from: Layout, to: Layout) {
     let kernel = kernel(from.encoding(), to.encoding());
     let len = |layout: &Layout| {
@@ -26,7 +26,7 @@ fn check(from: Layout, to: Layout) {
         layout.offset().wrapping_add_signed(row as isize * y + col as isize * x)
     };
     for row in 0..rows {
-        // A packed row is cast as one.
+        // A packed row is cast as a whole.
         let packed = from.encoding().is_packed();
         for col in 0..if packed { 1 } else { cols } {
             let n = if packed { cols } else { 1 };
@@ -44,7 +44,7 @@ fn all_ways() {
     };
     let (wide, half, byte) = (DType::Float32.into(), DType::Float16.into(), DType::UInt8.into());
     let high = if cfg!(miri) { 9 } else { 70 };
-    // Runs, a transposition by way of both dtypes, few of one axis, blocks of one plane and of parts of a row, repeats.
+    // Runs; a transposition that casts or transposes first; few elements of one axis; blocks of one plane and of parts of a row; repeats.
     check(layout(wide, [2, 80], [330, 4], 0), layout(half, [2, 80], [170, 2], 1));
     check(layout(wide, [high, 20], [4, 300], 0), layout(half, [high, 20], [40, 2], 0));
     check(layout(byte, [high, 20], [1, 75], 0), layout(wide, [high, 20], [81, 4], 0));
@@ -70,7 +70,7 @@ fn in_place() {
     }
     let at = |dtype: DType| Layout::new(dtype, &[25], &[8]).expect("a good layout");
     let start = buffer.as_mut_ptr();
-    // SAFETY: both lie in the buffer, which nobody else accesses; the cast checks how they lie to each other.
+    // SAFETY: both lie in the buffer, which nothing else accesses; the cast checks how they relate to each other.
     let (src, dst) =
         unsafe { (View::from_raw(start, at(DType::Float32)), ViewMut::from_raw(start, at(DType::Float16))) };
     kernel.run_strided(&src, &mut dst.expect("apart")).expect("each to its own place");

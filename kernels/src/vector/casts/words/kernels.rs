@@ -16,7 +16,7 @@ use crate::{
 };
 use half::{bf16, f16};
 
-/// A tier with these kernels.
+/// A tier that has these kernels.
 pub(crate) trait WordKernels {
     /// [`run`], compiled for the tier.
     ///
@@ -24,7 +24,7 @@ pub(crate) trait WordKernels {
     ///
     /// As [`KernelFn`].
     unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data);
-    /// The same for the pair that gains by permutations of bytes.
+    /// The same for the pair that is faster with permutations of bytes.
     ///
     /// # Safety
     ///
@@ -34,7 +34,7 @@ pub(crate) trait WordKernels {
     ///
     /// # Safety
     ///
-    /// As of [`run_rounded`].
+    /// As for [`run_rounded`].
     unsafe fn run_rounded<const FNUZ: bool>(
         src: *const u8,
         dst: *mut u8,
@@ -47,7 +47,7 @@ pub(crate) trait WordKernels {
     fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn;
 }
 
-/// The kernel of a pair under the common rules, if it is one of these.
+/// The kernel of a pair under the common rules, if the pair is one of these.
 pub(crate) const fn kernel<W: WordKernels>(
     from: DType,
     to: DType,
@@ -89,7 +89,7 @@ pub(crate) const fn kernel<W: WordKernels>(
     None
 }
 
-/// The kernel of a pair in byte storage under a rounding other than to nearest even, if it has one here.
+/// The kernel of a pair in byte storage under a rounding other than to nearest even, if there is one here.
 pub(crate) fn rounded_kernel<W: WordKernels>(from: DType, to: DType) -> Option<KernelFn> {
     /// The kernel from float16 (`HALF`) or bfloat16 to targets with or without a negative zero.
     ///
@@ -114,7 +114,7 @@ pub(crate) fn rounded_kernel<W: WordKernels>(from: DType, to: DType) -> Option<K
         }
         let through_float32 =
             if HALF { through_float32::<W, f16, FNUZ> } else { through_float32::<W, bf16, FNUZ> };
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             W::run_rounded::<FNUZ>(src, dst, n, data, &data.float.words[HALF as usize], through_float32)
         }

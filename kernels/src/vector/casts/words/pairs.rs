@@ -1,4 +1,4 @@
-//! The shapes of the pairs, as parameters of kernels.
+//! The shapes of pairs, as parameters of kernels.
 
 use crate::format::{typed, words::Shape};
 

@@ -1,7 +1,7 @@
-//! Under roundings other than to nearest even: blocks of normal results here, all others through float32.
+//! Kernels under roundings other than to nearest even: this module casts blocks of normal results; all other blocks go through float32.
 //!
-//! `mulhrs` rounds half up. A number added first, which depends on the sign of the element, turns that into any other direction. Rounding
-//! to odd takes the odd one of the two neighbours.
+//! `mulhrs` rounds half up. Adding a number first, which depends on the sign of the element, turns that into any other direction. Rounding to odd
+//! takes the odd one of the two neighbours.
 
 use super::run::{Lanes16, RUN, magnitudes};
 use crate::format::words::Words;
@@ -10,17 +10,17 @@ use crate::{dtype::DType, exact::Rounding, format::data::Data, vector::kernel::K
 /// How bits are dropped, and which codes, counted from `zero`, send their block through float32.
 #[derive(Clone, Copy)]
 struct Rounder {
-    /// Added to the magnitudes of positive elements.
+    /// The number that is added to the magnitudes of positive elements.
     addend: u16,
-    /// What that number is xored with for negative elements.
+    /// `addend` is xored with this for negative elements.
     negative: u16,
-    /// Added as well to find the upper neighbour, for rounding to odd; otherwise 0.
+    /// The number that is added as well to find the upper neighbour, for rounding to odd; otherwise 0.
     upper: u16,
     /// The magnitude whose code is 0.
     below: u16,
     /// The code of zero.
     zero: u8,
-    /// `count` codes from `first` on are those of subnormal results.
+    /// `count` codes from `first` on belong to subnormal results.
     first: u8,
     count: u8,
 }
@@ -30,7 +30,7 @@ impl Rounder {
     fn new(data: &Data, w: &Words) -> Rounder {
         let dropped = 15 - w.power.trailing_zeros();
         let half = 1_u16 << (dropped - 1);
-        // Those of 16 dropped bits.
+        // The increments are for 16 dropped bits.
         let [positive, negative] =
             data.rounding.dropping_16.map(|x| ((x >> (16 - dropped)) as u16).wrapping_sub(half));
         let rounder = Rounder {
@@ -43,7 +43,7 @@ impl Rounder {
             count: w.band,
         };
         if w.start == 0 {
-            // The target has the exponent of the source, and subnormal results come from subnormal elements alone.
+            // The target has the exponent of the source, so subnormal results come only from subnormal elements.
             return Rounder { below: 0, zero: 0, count: 0, ..rounder };
         }
         match data.rules.rounding {
@@ -54,8 +54,8 @@ impl Rounder {
     }
 }
 
-/// Whether the kernel here has the pair: 16-bit floats to floats of up to 8 bits, except to those whose exponent has as many bits as
-/// that of the source, but another bias.
+/// Whether this module has a kernel for the pair: from 16-bit floats to floats of up to 8 bits, except targets whose exponent has the same number
+/// of bits as the source's but a different bias.
 pub(crate) const fn is_rounded(from: DType, to: DType) -> bool {
     match crate::format::words::shape(from, to, true) {
         Some(shape) => !(shape.same_exponent && shape.fnuz),
@@ -63,8 +63,8 @@ pub(crate) const fn is_rounded(from: DType, to: DType) -> bool {
     }
 }
 
-/// A kernel to byte storage under a rounding other than to nearest even. `through_float32` finds the kernel for what is not a block of
-/// normal results.
+/// A kernel to byte storage under a rounding other than to nearest even. `through_float32` finds the kernel for all blocks except blocks of normal
+/// results.
 ///
 /// # Safety
 ///
@@ -82,7 +82,7 @@ pub(crate) unsafe fn run_rounded<M: Lanes16, const FNUZ: bool>(
     let r = Rounder::new(data, w);
     let sign = data.float.code.sign;
     let mut i = 0;
-    // SAFETY: as the caller's: blocks begin at an element and end at the last one or before, and so do runs.
+    // SAFETY: the caller's promise is the same: blocks and runs begin at an element and end at the last element or before.
     unsafe {
         let all = |byte: u8| m.splat(0x0101_0101 * byte as u32);
         while i < n {

@@ -1,18 +1,18 @@
-//! float16 and bfloat16 to floats of 8, 6 and 4 bits in lanes of 16 bits: twice as many as through float32.
+//! Casts float16 and bfloat16 to floats of 8, 6 and 4 bits in lanes of 16 bits: twice as many lanes as through float32.
 //!
-//! Codes count units: a magnitude of the source less a constant is the code of the target, followed by the bits that are
-//! dropped. So a normal result is a subtraction and a shift that rounds to nearest even. The shift is a multiplication by a
-//! power of two that rounds half up (`mulhrs`), done twice, of `x` and of `x - 1`: the two differ only at a tie, and
-//! `up & (down | !1)` is the even one of them. Of `x` twice, it is the one away from zero. Saturating subtraction, packing and a minimum bring what is too small to zero
-//! and what is too large to the limit.
+//! Codes count units: a magnitude of the source minus a constant is the code of the target, followed by the bits to be dropped. So a normal result
+//! takes a subtraction and a shift that rounds to nearest even. The shift is a multiplication by a power of two that rounds half up (`mulhrs`). It
+//! runs twice, for `x` and for `x - 1`: the two results differ only at a tie, and `up & (down | !1)` selects the even one. Running it twice for
+//! `x` rounds ties away from zero. Saturating subtraction turns values that are too small into zero; packing and a minimum turn values that are
+//! too large into the limit.
 //!
-//! A result that is subnormal drops more bits the smaller it is. The *fast* way counts codes from below all such values, so
-//! that one comparison of a block finds them (`Words::band`). A block that has one goes the *general* way, with a power of
-//! two for every element. NaN, where it is not the limit, is looked for too, and then selected in every lane. After a
-//! block that was not fast those that follow go the same way without a question: a question whose answer varies costs more than the general way.
+//! A subnormal result drops more bits the smaller it is. The *fast* path counts codes from below all such values, so that one comparison per block
+//! finds them (`Words::band`). A block that contains one takes the *general* path, with a power of two for every element. NaN, unless it has the
+//! code of the limit, is also tested for, and then selected in every lane. After a block that was not fast, the following blocks take the general
+//! path without a test: a test with a varying result costs more than the general path.
 //!
-//! float16 and the floats with 5 exponent bits share an exponent: all results are normal, or subnormal like their sources
-//! ([`same_exponent`], [`upper_halves`]).
+//! float16 and the floats with 5 exponent bits share an exponent: all results are normal, or subnormal like their sources ([`same_exponent`],
+//! [`upper_halves`]).
 
 use super::pairs::Pair;
 use crate::{
@@ -20,53 +20,53 @@ use crate::{
     vector::{Casts, kernel::KernelFn, padded_bits},
 };
 
-/// Lanes of 16 bits: what the kernels here ask of a tier beyond [`Casts`]. Two registers are a block.
+/// Operations on lanes of 16 bits that these kernels require of a tier in addition to [`Casts`]. Two registers are a block.
 ///
 /// # Safety
 ///
-/// As of [`Simd`](super::Simd).
+/// As for [`Simd`](super::Simd).
 pub(crate) trait Lanes16: Casts {
     fn splat_16(self, x: u16) -> Self::V;
     fn add_16(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Unsigned, at least 0.
+    /// The unsigned difference, at least 0.
     fn sub_saturating_16(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Unsigned.
+    /// The unsigned minimum.
     fn min_16(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Unsigned.
+    /// The unsigned maximum.
     fn max_16(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Signed.
+    /// The signed sum, saturated.
     fn add_saturating_16(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Signed, `a * b / 2^15`, rounded half up.
+    /// `a * b / 2^15` of signed lanes, rounded half up.
     fn mulhrs(self, a: Self::V, b: Self::V) -> Self::V;
     /// `up & (down | !1)`
     fn even(self, up: Self::V, down: Self::V) -> Self::V;
     /// `down | (up & 1)`
     fn odd(self, down: Self::V, up: Self::V) -> Self::V;
-    /// What [`power`](Self::power) needs to know of a power of two, from `2^(14 - MANTISSA)` to 32 times as much.
+    /// Prepares [`power`](Self::power) for powers of two from `2^(14 - MANTISSA)` to 32 times that.
     fn powers<const MANTISSA: u32>(self, power: u16) -> Self::V;
-    /// `power / 2^(distance >> MANTISSA)`; maybe 0 if that is less than `2^(14 - MANTISSA)`.
+    /// `power / 2^(distance >> MANTISSA)`; it may be 0 if that is less than `2^(14 - MANTISSA)`.
     fn power<const MANTISSA: u32>(self, powers: Self::V, distance: Self::V) -> Self::V;
-    /// `x > than ? yes : no` of lanes without a sign.
+    /// `x > than ? yes : no` for unsigned lanes.
     fn select_above(self, x: Self::V, than: Self::V, yes: Self::V, no: Self::V) -> Self::V;
-    /// Whether `x > than` in any lane; neither has a sign.
+    /// Whether `x > than` in any lane, unsigned.
     fn any_above(self, x: Self::V, than: Self::V) -> bool;
-    /// Lanes of two registers as bytes, saturated, in the order of registers apart.
+    /// Packs the lanes of two registers to bytes, saturated, in the order of lane-split registers.
     fn pack_unsigned(self, a: Self::V, b: Self::V) -> Self::V;
-    /// All ones in lanes with a sign, else zero.
+    /// All ones in lanes whose top bit is set, else zero.
     fn signs_16(self, a: Self::V) -> Self::V;
-    /// 8 bits down.
+    /// Shifts right by 8 bits.
     fn shr_8_16(self, a: Self::V) -> Self::V;
-    /// Fewer than 16 bits down.
+    /// Shifts right by fewer than 16 bits.
     fn shr_16(self, a: Self::V, by: u32) -> Self::V;
-    /// The upper bytes of the lanes, in order.
+    /// Packs the upper bytes of the lanes, in order.
     fn upper_bytes(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Unsigned.
+    /// The unsigned minimum.
     fn min_8(self, a: Self::V, b: Self::V) -> Self::V;
-    /// Unsigned, at least 0.
+    /// The unsigned difference, at least 0.
     fn sub_saturating_8(self, a: Self::V, b: Self::V) -> Self::V;
     /// Whether any byte is from 1 to `to`.
     fn any_from_1(self, x: Self::V, to: u8) -> bool;
-    /// Whether any byte is one of `count` from `first` on, or `any_above(abs, than)`: one question.
+    /// Whether any byte is one of `count` from `first` on, or `any_above(abs, than)` holds: a single test.
     fn any_from_or_above(self, x: Self::V, first: u8, count: u8, abs: Self::V, than: Self::V) -> bool;
     /// `a ^ (b & mask)`
     fn xor_masked(self, a: Self::V, b: Self::V, mask: Self::V) -> Self::V;
@@ -83,14 +83,13 @@ pub(super) fn magnitudes<M: Lanes16>(m: M, x: [M::V; 2]) -> [M::V; 2] {
     [m.and(x[0], mask), m.and(x[1], mask)]
 }
 
-/// `x` without the bits that `power` drops, to nearest: ties to even, or away from zero, as `w.other` says.
+/// Rounds `x` at the bits that `power` drops, to nearest: ties to even or away from zero, as `w.other` says.
 #[inline(always)]
 fn rounded<M: Lanes16>(m: M, x: M::V, power: M::V, w: &Words) -> M::V {
     m.even(m.mulhrs(x, power), m.mulhrs(m.add_16(x, m.splat_16(w.other)), power))
 }
 
-/// Codes without signs, packed, counted from `w.zero`: right where they are not in the band, nor, if not `NAN`, the source is
-/// NaN.
+/// Codes without signs, packed, counted from `w.zero`. They are right unless they are in the band or, unless `NAN`, the source is NaN.
 #[inline(always)]
 fn counted<M: Lanes16, P: Pair, const NAN: bool>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
     let (below, power) = (m.splat_16(w.below), m.splat_16(w.power));
@@ -106,7 +105,7 @@ fn counted<M: Lanes16, P: Pair, const NAN: bool>(m: M, abs: [M::V; 2], w: &Words
     m.pack_unsigned(codes[0], codes[1])
 }
 
-/// Those codes counted from zero. Without `NAN` the limit is still to be kept: bytes are half as many.
+/// The same codes counted from zero. Without `NAN` this applies the limit, because bytes take half as many registers.
 #[inline(always)]
 fn from_zero<M: Lanes16, const NAN: bool>(m: M, mut codes: M::V, w: &Words) -> M::V {
     if !NAN {
@@ -115,13 +114,13 @@ fn from_zero<M: Lanes16, const NAN: bool>(m: M, mut codes: M::V, w: &Words) -> M
     m.sub_saturating_8(codes, m.splat(0x0101_0101 * w.zero as u32))
 }
 
-/// Codes without signs, packed.
+/// The general path: codes without signs, packed.
 #[inline(always)]
 fn general<M: Lanes16, P: Pair>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
     let exponents = m.splat_16(infinity::<P>());
     let mut codes = abs;
     for k in 0..2 {
-        // How far below the smallest normal value; the value is moved up by as much, but for its mantissa.
+        // The distance below the smallest normal value. The value is raised by that distance, except for its mantissa.
         let distance = m.sub_saturating_16(m.splat_16(w.normal), m.and(abs[k], exponents));
         let power = match P::SHAPE.mantissa {
             7 => m.power::<7>(m.powers::<7>(w.power), distance),
@@ -138,14 +137,14 @@ fn general<M: Lanes16, P: Pair>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
     if P::SHAPE.nan_apart { codes } else { m.min_8(codes, m.splat(0x0101_0101 * w.limit_code as u32)) }
 }
 
-/// Codes without signs, packed.
+/// Codes without signs, packed, of a target with the exponent of the source.
 #[inline(always)]
 fn same_exponent<M: Lanes16, P: Pair>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
     let mut codes = abs;
     for k in 0..2 {
         let mut value = m.min_16(abs[k], m.splat_16(w.limit));
         if P::SHAPE.fnuz {
-            // The bias is one more, and subnormal values are doubled instead.
+            // The bias is larger by one, so subnormal values are doubled.
             value = m.add_16(value, m.min_16(value, m.splat_16(w.normal)));
         }
         codes[k] = rounded::<M>(m, value, m.splat_16(w.power), w);
@@ -156,8 +155,8 @@ fn same_exponent<M: Lanes16, P: Pair>(m: M, abs: [M::V; 2], w: &Words) -> M::V {
     m.pack_unsigned(codes[0], codes[1])
 }
 
-/// The upper halves of the lanes, rounded to nearest even, in order: codes of a float with the exponent of the source, of
-/// what is neither NaN nor above the limit.
+/// The upper halves of the lanes, rounded to nearest even, in order: the codes of a float with the exponent of the source, for values that are
+/// neither NaN nor above the limit.
 #[inline(always)]
 fn upper_halves<M: Lanes16>(m: M, x: [M::V; 2]) -> M::V {
     let mut sums = x;
@@ -168,14 +167,14 @@ fn upper_halves<M: Lanes16>(m: M, x: [M::V; 2]) -> M::V {
     m.upper_bytes(sums[0], sums[1])
 }
 
-/// The codes with the signs of `x`, in order.
+/// Adds the signs of `x` to the codes, in order.
 #[inline(always)]
 fn signed<M: Lanes16, P: Pair>(m: M, codes: M::V, x: [M::V; 2]) -> M::V {
     let signs = m.pack_sign_16(x);
     let codes = if P::SHAPE.fnuz {
         m.sign_nonzero(codes, m.and(signs, m.splat(0x8080_8080)))
     } else {
-        // A sign in place of a code is NaN in a format without one: a zero of the other sign.
+        // In a format without NaN, the code of NaN is a sign bit, which the xor turns into a zero of the other sign.
         match P::SHAPE.bits {
             4 => m.xor_masked(codes, m.shr::<4>(signs), m.splat(0x0808_0808)),
             6 => m.xor_masked(codes, m.shr::<2>(signs), m.splat(0x2020_2020)),
@@ -187,10 +186,10 @@ fn signed<M: Lanes16, P: Pair>(m: M, codes: M::V, x: [M::V; 2]) -> M::V {
 
 /// # Safety
 ///
-/// As of the methods of [`Casts`].
+/// As for the methods of [`Casts`].
 #[inline(always)]
 unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes: M::V, n: usize) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         match (P::SHAPE.packed, P::SHAPE.bits) {
             (true, 4) => m.store_packed::<4, PART>(dst, codes, n),
@@ -200,15 +199,15 @@ unsafe fn store<M: Lanes16, P: Pair, const PART: bool>(m: M, dst: *mut u8, codes
     }
 }
 
-/// Where a block from element `i` on is stored.
+/// The byte offset at which a block that begins at element `i` is stored.
 const fn place<P: Pair>(i: usize) -> usize {
     if P::SHAPE.packed { i / 8 * P::SHAPE.bits as usize } else { i }
 }
 
-/// Elements that go one way after a block that could not be fast.
+/// The number of elements that take the general path after a block that was not fast.
 pub(super) const RUN: usize = 1024;
 
-/// The kernel of a pair. `whole` is the function that this one is inlined into.
+/// The kernel of a pair. `whole` is the function into which this one is inlined.
 ///
 /// # Safety
 ///
@@ -224,8 +223,8 @@ pub(crate) unsafe fn run<M: Lanes16, P: Pair>(
 ) {
     let w = &data.float.words[(P::SHAPE.mantissa == 10) as usize];
     let mut i = 0;
-    // SAFETY: every block begins at an element and ends at the last one or before, or is a part that ends there; `whole`
-    // is a kernel of the same pair.
+    // SAFETY: every block begins at an element and ends at the last element or before, or is a part that ends there; `whole` is a kernel of the
+    // same pair.
     unsafe {
         while P::SHAPE.same_exponent && n - i >= M::BLOCK {
             let mut end = i + RUN;

@@ -1,7 +1,7 @@
-//! Every kernel that the lanes offer, on [`Portable`], beside the scalar tier: all pairs, storages and rules.
+//! Compares every kernel that the lanes offer, on [`Portable`], with the scalar tier: all pairs, storages and rules.
 //!
-//! The tables here are those of a tier whose every pair is one of the lanes. Tiers whose kernels are these have tests from outside,
-//! so only hosts of other tiers run this one.
+//! The tables here belong to a tier where the lanes provide the kernel of every pair. Tiers with these kernels are tested from outside, so only
+//! hosts of other tiers run this test.
 
 use super::inputs;
 use crate::{
@@ -29,7 +29,7 @@ use crate::{
 use alloc::{format, string::String, vec, vec::Vec};
 use core::marker::PhantomData;
 
-/// Every kernel obeys the direction in which it runs.
+/// A tier whose kernels all obey the direction in which they run.
 struct Obeying;
 impl Tokens for Obeying {
     type Base = Portable<16, false>;
@@ -37,7 +37,7 @@ impl Tokens for Obeying {
     type BF16 = Portable<16, true>;
 }
 
-/// Bfloat16 is rounded to nearest, and the kernels of the table are used for no other direction.
+/// A tier that rounds bfloat16 to nearest, and uses the kernels of the table for no other direction.
 struct Nearest;
 impl Tokens for Nearest {
     const COMMON_OBEYS: bool = false;
@@ -46,12 +46,12 @@ impl Tokens for Nearest {
     type BF16 = Portable<16, false>;
 }
 
-/// Copies are not kernels of the lanes.
+/// The lanes have no copies.
 unsafe fn copy<S: Format>(_: *const u8, _: *mut u8, _: usize, _: &Data) {
     unreachable!("a copy of {}", S::DTYPE);
 }
 
-/// There is a kernel for every pair.
+/// The lanes have a kernel for every pair.
 unsafe fn cast<S: Format, D: Format, const SATURATE: bool>(_: *const u8, _: *mut u8, _: usize, _: &Data) {
     unreachable!("{} to {}", S::DTYPE, D::DTYPE);
 }
@@ -88,7 +88,7 @@ static ROWS: [Row; COUNT] = table::rows::<Kernels, COUNT>();
 static PACKED: PackedTable = table::packed_table::<Kernels>();
 static TABLE: Table = Table { packed: Some(&PACKED), ..Table::new(&ROWS) };
 
-/// A kernel and how it is called.
+/// A kernel and its arguments.
 struct Call<'a> {
     run: KernelFn,
     direction: Direction,
@@ -99,10 +99,10 @@ impl Call<'_> {
     /// The results of the first `n` elements.
     fn results(&self, src: &[u8], to: Encoding, n: usize) -> Vec<u8> {
         let len = to.byte_len(n).expect("small");
-        // Neither begins at an even address.
+        // Neither buffer begins at an even address.
         let src = [&[0], src].concat();
         let mut dst = vec![0xAA; 1 + len + 3];
-        // SAFETY: the elements are there, and room for the results; no CPU lacks what the token stands for.
+        // SAFETY: the source has the elements and the destination has room for the results; the token requires no CPU features.
         call_in(self.direction, || unsafe {
             (self.run)(src.as_ptr().add(1), dst.as_mut_ptr().add(1), n, self.data)
         });
@@ -119,7 +119,7 @@ struct Comparison {
 
 impl Comparison {
     fn compare(&mut self, call: &Call<'_>, src: &[u8], from: Encoding, to: Encoding, rules: &Rules) {
-        // Whole blocks with a part behind, and a part alone.
+        // Whole blocks followed by a part, and a part alone.
         let all = src.len() * 8 / from.bits_per_element() as usize;
         for n in [all.min(if cfg!(miri) { 35 } else { all }), 5] {
             let src = &src[..from.byte_len(n).expect("small")];
@@ -142,7 +142,7 @@ impl Comparison {
         }
     }
 
-    /// What the tables offer for a pair of encodings under canonical rules.
+    /// Compares all kernels in the tables for a pair of encodings under canonical rules.
     fn pair(&mut self, src: &[u8], from: Encoding, to: Encoding, rules: &Rules) {
         let (s, d) = (from.dtype(), to.dtype());
         let packed = from.is_packed() || to.is_packed();
@@ -178,7 +178,7 @@ impl Comparison {
     }
 }
 
-/// Rules of the target that differ for the pair.
+/// All rules of the target that differ for the pair.
 fn all_rules(from: DType, to: DType) -> Vec<Rules> {
     let mut rules = vec![];
     let all = kernels::all_rules(to).into_iter().chain([false, true].map(|x| Rules::common(to, x)));

@@ -1,9 +1,9 @@
-//! The lanes of operands, and the elements of sources.
+//! Generates the lanes of operands, and the elements of sources.
 
 use crate::dtype::{DType, Encoding, Spec};
 use alloc::{vec, vec::Vec};
 
-/// What the lanes of an operand are.
+/// The kind of the lanes of an operand.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Lane {
     U8,
@@ -17,9 +17,9 @@ pub(super) enum Lane {
     Short,
 }
 
-/// Combinations of edges, at most.
+/// The maximum number of combinations of edges.
 const COMBINATIONS: usize = if cfg!(miri) { 64 } else { 30_000 };
-/// Random lanes.
+/// The number of random lanes.
 const RANDOM: usize = if cfg!(miri) { 32 } else { 8192 };
 
 /// A generator of random bits: SplitMix64.
@@ -47,7 +47,7 @@ impl Lane {
         }
     }
 
-    /// Bits of the exponent and of the mantissa of floats.
+    /// The numbers of exponent bits and mantissa bits, if the lanes are floats.
     fn float(self) -> Option<(u32, u32)> {
         match self {
             Lane::F16 => Some((5, 10)),
@@ -65,7 +65,7 @@ impl Lane {
                 [0, 1, 2, 3, 5, 255, 1024, 2047].map(|x: i16| (x as f32).to_bits() as u64).to_vec()
             }
             Lane::U16 | Lane::U32 | Lane::U64 => {
-                // All powers of two, their neighbours and the opposite numbers.
+                // All powers of two, their neighbours, and the negatives of all of them.
                 let powers = (0..bits).map(|k| 1_u64 << k);
                 powers
                     .flat_map(|x| [x, x - 1, x + 1, x | x >> 1])
@@ -80,8 +80,8 @@ impl Lane {
         edges
     }
 
-    /// With both signs: zero, the ends of subnormal and normal numbers, infinity, NaNs quiet and signalling; powers of two and midpoints
-    /// between numbers of fewer bits, and the neighbours of both.
+    /// Both signs of: zero, the ends of subnormal and normal numbers, infinity, quiet and signalling NaNs; powers of two and midpoints between
+    /// numbers of fewer bits, and the neighbours of both.
     fn float_edges(self) -> Vec<u64> {
         let (exponent, mantissa) = self.float().unwrap();
         let (infinity, one) = (((1_u64 << exponent) - 1) << mantissa, 1_u64 << mantissa);
@@ -93,12 +93,11 @@ impl Lane {
             -1074, -1022, -149, -148, -127, -126, -25, -24, -15, -14, -1, 0, 1, 2, 7, 8, 10, 11, 15, 16, 21,
             22, 23, 24, 25, 30, 31, 32, 33, 51, 52, 53, 62, 63, 64, 65, 127, 128, 1023,
         ] {
-            // Miri is slow: it sees a few.
+            // Miri is slow: it runs a few.
             if power > -bias && power <= bias && (!cfg!(miri) || power % 7 == 0) {
                 let x = ((power + bias) as u64) << mantissa;
                 edges.extend(near(x));
-                // One and a half times as much, and midpoints of formats with up to 3, 7, 10 and 23 bits of mantissa and of
-                // integers.
+                // 1.5 times the power, and midpoints of formats with up to 3, 7, 10 and 23 bits of mantissa and of integers.
                 for kept in [0, 1, 2, 3, 7, 10, 23, power] {
                     if (0..mantissa as i32).contains(&kept) {
                         let half = one >> (kept + 1);
@@ -116,7 +115,7 @@ impl Lane {
         match (self, self.float()) {
             (Lane::Short, _) => ((bits as i16 >> 5) as f32).to_bits() as u64,
             (_, Some((exponent, mantissa))) if bits >> 62 != 0 => {
-                // Not far from 1, and maybe with few bits.
+                // Numbers near 1, some with few significant bits.
                 let field = (1 << (exponent - 1)) + random.below(3 << (exponent / 2 + 1)) as u64
                     - (3 << (exponent / 2));
                 let fraction = bits & u64::MAX << random.below(mantissa as usize + 1) & ((1 << mantissa) - 1);
@@ -142,7 +141,7 @@ pub(super) fn operands(register: usize, kinds: &[(Lane, usize)]) -> Vec<u8> {
         };
         lanes.push(edges.iter().map(&mut chosen).collect());
     }
-    // Lanes of a call.
+    // The number of lanes of a call.
     let most = kinds.iter().map(|(lane, count)| count * register / lane.size()).max().unwrap();
     for _ in 0..RANDOM.max(most) {
         let mut chosen = |((lane, _), edges): (&(Lane, usize), &Vec<u64>)| match random.below(4) {
@@ -168,7 +167,7 @@ pub(super) fn operands(register: usize, kinds: &[(Lane, usize)]) -> Vec<u8> {
     bytes
 }
 
-/// The elements of a source: edges, or all codes of a byte, and random bits.
+/// The elements of a source: edges or, for sources of a byte, all codes; and random bits.
 pub(super) fn elements(from: Encoding) -> Vec<u8> {
     let dtype = from.dtype();
     let size = dtype.alignment();
@@ -192,7 +191,7 @@ pub(super) fn elements(from: Encoding) -> Vec<u8> {
         parts = parts.into_iter().step_by(step).collect();
     }
     if from.is_packed() {
-        // Bytes of several codes each.
+        // Each of these bytes holds several codes.
         parts.truncate(251);
     }
     parts.extend((0..if cfg!(miri) { 16 } else { 512 }).map(|_| lane.random(&mut random)));

@@ -1,4 +1,4 @@
-//! The operations.
+//! The operations, with their operands and how their results are compared.
 
 use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Runs, Same, Tested};
 use crate::vector::each;
@@ -9,7 +9,7 @@ use crate::{
 };
 use alloc::{vec, vec::Vec};
 
-/// Makes a function that checks operations.
+/// Defines a function that checks operations.
 macro_rules! operations {
     ($check:ident($m:ident: $bound:ident): $rounds:expr; $(
         ($($operand:ident: $lane:ident $([$count:literal])?),*) -> $result:ident = $body:expr;
@@ -42,7 +42,7 @@ macro_rules! operations {
     };
 }
 
-/// The operations of tiers whose kernels are those of the lanes.
+/// Checks the operations of tiers that use the kernels of the lanes.
 pub(super) fn all<M: LaneOps, F: Fn(Direction) -> M, const BYTES: usize>(check: &mut Check<F, BYTES>) {
     blocks(check);
     bits(check);
@@ -54,7 +54,7 @@ pub(super) fn all<M: LaneOps, F: Fn(Direction) -> M, const BYTES: usize>(check: 
     bfloat16(check);
 }
 
-/// The operations of all tiers.
+/// Checks the operations of all tiers.
 pub(super) fn blocks<M: Tested, F: Fn(Direction) -> M, const BYTES: usize>(check: &mut Check<F, BYTES>) {
     registers(check);
     block_memory(check);
@@ -63,7 +63,7 @@ pub(super) fn blocks<M: Tested, F: Fn(Direction) -> M, const BYTES: usize>(check
     nearest(check);
 }
 
-/// A truth value as a register.
+/// Returns a truth value as a register.
 fn truth<M: Blocks>(m: M, yes: bool) -> [M::V; 1] {
     [m.splat(yes as u32)]
 }
@@ -77,7 +77,7 @@ operations! { registers(m: Blocks): Rounds::Never;
     (a: U32, b: U32) -> Bits32 = [m.min_u(a, b), m.max_u(a, b)];
     (a: U32, b: U32) -> Bits32 = [m.min_i(a, b), m.max_i(a, b)];
     (x: U32, excess: F32) -> Bits32 = {
-        // 1 to 8 in the right direction.
+        // It must move by 1 to 8 in the right direction.
         let nudged = m.sub(m.nudge(x, excess), x);
         let [most, least] = [m.splat(1), m.splat(-1_i32 as u32)];
         let within = m.max_i(m.min_i(nudged, m.splat(8)), m.splat(-8_i32 as u32));
@@ -86,7 +86,7 @@ operations! { registers(m: Blocks): Rounds::Never;
     (x: U32[16]) -> Bits32 = [across(m, &x[..M::LANES])];
     (a: F32, b: F32) -> Zero32 = {
         let least = m.min_f(a, b);
-        // Either may be NaN: `b` or NaN.
+        // Either operand may be NaN: then the result is `b` or NaN.
         [m.select_nan(least, b, least)]
     };
     (x: F32, yes: U32, no: U32) -> Bits32 = [m.select_nan(x, yes, no)];
@@ -115,7 +115,7 @@ operations! { registers(m: Blocks): Rounds::Never;
     };
 }
 
-/// The largest lanes of as many registers as a register has lanes.
+/// Finds the largest lane of each of as many registers as a register has lanes.
 fn across<M: Blocks>(m: M, x: &[M::V]) -> M::V {
     let mut x = x.to_vec();
     let mut step = 0;
@@ -177,7 +177,7 @@ operations! { lanes(m: LaneOps): Rounds::Never;
     (a: U64, b: U64) -> Bits64 = m.zip_64(a, b);
 }
 
-/// Entries that tell where they are.
+/// Entries that depend on their index.
 const TABLE: [u8; 64] = {
     let mut table = [0; 64];
     let mut i = 0;
@@ -226,7 +226,7 @@ operations! { floats(m: LaneOps): Rounds::Never;
     (a: F32, b: F32) -> Bits32 = [m.eq_f32(a, b)];
     (a: F32, b: F32) -> Bits32 = [m.abs_ge_f32(a, b), m.abs_gt_f32(a, b)];
     (a: F32, b: F32) -> Nan32 = {
-        // The second one is a number.
+        // The second operand is a number.
         let b = m.select_nan(b, m.splat(0), b);
         [m.min_nan_f32(a, b), m.max_nan_f32(a, b)]
     };
@@ -260,12 +260,12 @@ operations! { floats(m: LaneOps): Rounds::Never;
     (a: F64, b: F64) -> Bits32 = [m.f32_of_f64_odd(a, b)];
 }
 
-/// The bytes of a register.
+/// The number of bytes of a register.
 const fn register<M: Simd>() -> usize {
     size_of::<M::V>()
 }
 
-/// What an operation loads from the first bytes of registers.
+/// The result of an operation that loads the first bytes of registers.
 macro_rules! loaded {
     ($m:ident.$load:ident $(::<$how:literal>)? ($($n:expr)?), $x:expr, $bytes:expr) => {{
         let mut memory = Memory::of::<M>(&$x).bytes;
@@ -276,7 +276,7 @@ macro_rules! loaded {
     }};
 }
 
-/// The registers with the bytes that an operation stores, and other bytes behind them.
+/// The bytes that an operation stores, followed by other bytes, as registers.
 macro_rules! stored {
     ($m:ident.$store:ident $(::<$($how:literal),*>)? ($x:expr $(, $n:expr)?), $bytes:expr) => {{
         let register = register::<M>();
@@ -311,21 +311,21 @@ operations! { memory(m: LaneOps): Rounds::Never;
     (x: U8[2]) -> Bits8 = stored!(m.pack::<6>(x.map(|x| m.and(x, m.splat_8(63)))), (register::<M>() * 3 / 2));
 }
 
-/// As many bytes as a loop has left, at most.
+/// An upper limit for the number of bytes that a loop has left.
 const LEFT: usize = 23;
 
 operations! { copies(m: Blocks): Rounds::Never;
     (x: U8[4]) -> Bits8 = {
         let (x, whole) = (Memory::of::<M>(&x).bytes, 4 * register::<M>());
         let mut copied = Memory { bytes: vec![0xA5; whole], register: register::<M>() };
-        // SAFETY: the first bytes are copied, and zeros make them a whole block.
+        // SAFETY: the first bytes are copied, and zeros complete a whole block.
         unsafe { m.copy_in(x.as_ptr(), LEFT, copied.bytes.as_mut_ptr(), whole) };
         copied.registers::<M>().collect::<Vec<_>>()
     };
     (x: U8[4]) -> Bits8 = {
         let (x, whole) = (Memory::of::<M>(&x).bytes, 4 * register::<M>());
         let mut copied = Memory { bytes: vec![0xA5; whole], register: register::<M>() };
-        // SAFETY: the first bytes are copied, of as many as a block of registers has.
+        // SAFETY: the first bytes are copied, from a whole block of registers.
         unsafe { m.copy_out(x.as_ptr(), LEFT, copied.bytes.as_mut_ptr()) };
         copied.registers::<M>().collect::<Vec<_>>()
     };
@@ -341,7 +341,7 @@ operations! { directed_products(m: Blocks): Rounds::InDirection;
 
 operations! { directed(m: LaneOps): Rounds::InDirection;
     (x: F32) -> Bits32 = {
-        // The sign of a number, and of NaN, stays through a limit and a sum: the small floats take it from there.
+        // The sign of a number and of NaN survives a limit and a sum: the small floats take it from there.
         let limited = m.max_nan_f32(m.min_nan_f32(x, m.splat(448_f32.to_bits())), m.splat((-448_f32).to_bits()));
         let signs = m.signs_32(m.fma_env(m.splat(1_f32.to_bits()), m.splat(0), limited));
         [if M::NAN_KEEPS_SIGN { signs } else { m.select_nan(x, m.signs_32(x), signs) }]
@@ -361,9 +361,9 @@ operations! { nearest(m: Blocks): Rounds::ToNearest;
     (a: F32, b: F32) -> Nan32 = [m.mul(a, b), m.div(a, b)];
     (a: F32, b: F32, c: F32) -> Nan32 = [m.fma(a, b, c)];
     (x: F32) -> Bits32 = {
-        // The least integer, or the nearest; of NaN, it or 0.
+        // The least or the nearest integer; for NaN, the least integer or 0.
         let (round, least) = (m.round(x), m.splat(1 << 31));
-        // The order of the bits of positive numbers is that of the numbers.
+        // The bits of positive numbers have the same order as the numbers.
         let beyond = m.max_i(x, m.splat(2_f32.powi(31).to_bits()));
         [m.select_nan(x, m.and(round, m.splat(!(1 << 31))), m.select_eq(x, beyond, least, round))]
     };

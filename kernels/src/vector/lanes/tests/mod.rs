@@ -1,8 +1,8 @@
-//! Every operation of a tier beside the same one of [`Portable`], over edges and random bits.
+//! Compares every operation of a tier with the same operation of [`Portable`], over edges and random bits.
 //!
-//! [`list`] has the operations, with what their operands are and which results are equal. The lanes of operands are all
-//! combinations of edges or, where those are too many, some of them; and random bits. What rounds in the direction of the
-//! floating-point environment runs in every direction; what does not, too, and must not differ.
+//! [`list`] has the operations, the kinds of their operands, and the comparison of their results. The lanes of operands are all combinations of
+//! edges or, if there are too many, some of them, and random bits. All operations run in every direction of the floating-point environment: those
+//! that round in it must match the reference, and all others must not depend on it.
 
 #[cfg(not(any(arm_tiers, wasm_tiers)))]
 #[allow(dead_code, reason = "the macros of tables make functions that only tiers call")]
@@ -29,15 +29,15 @@ use inputs::Lane;
 /// How an operation depends on the environment.
 #[derive(Clone, Copy, PartialEq)]
 enum Rounds {
-    /// Not at all.
+    /// It does not depend on it.
     Never,
-    /// Its direction is that of the environment.
+    /// It rounds in the direction of the environment.
     InDirection,
-    /// It is called in the default environment only.
+    /// It is called only in the default environment.
     ToNearest,
 }
 
-/// The lanes of results, and which are equal.
+/// The lanes of results, and which values count as equal.
 #[derive(Clone, Copy)]
 enum Same {
     Bits8,
@@ -46,7 +46,7 @@ enum Same {
     Bits64,
     /// Float32: all NaNs are equal.
     Nan32,
-    /// All zeros, too.
+    /// Float32: all NaNs are equal, and all zeros are equal.
     Zero32,
     /// Float64: all NaNs are equal.
     Nan64,
@@ -78,20 +78,20 @@ impl Same {
 /// An operation, as a function from registers to registers.
 trait Operation {
     const TEXT: &str;
-    /// The lanes of the operands, and how many registers those have.
+    /// The kinds of the operands' lanes, and the number of registers of each operand.
     const OPERANDS: &[(Lane, usize)];
     const RESULT: Same;
 }
 
-/// The same with the registers of a tier.
+/// An operation with the registers of a tier.
 trait Runs<M: Blocks>: Operation {
     fn rounds() -> Rounds;
     fn run(m: M, operands: &mut impl Iterator<Item = M::V>) -> Vec<M::V>;
 }
 
-/// A token whose operations are compared.
+/// A token whose operations are tested.
 pub(crate) trait Tested: Blocks {
-    /// Calls `work` in a function that has the instructions of the token, where operations need that.
+    /// Calls `work` in a function that has the instructions of the token, if operations need that.
     #[inline(always)]
     fn within<R, F: FnOnce(Self) -> R>(self, work: F) -> R {
         work(self)
@@ -102,7 +102,7 @@ impl<M: LaneOps> Tested for M {
     fn within<R, F: FnOnce(Self) -> R>(self, work: F) -> R {
         let (work, mut result) = (ManuallyDrop::new(work), MaybeUninit::<R>::uninit());
         let data = Data::new(DType::UInt8, &Rules::common(DType::UInt8, false));
-        // SAFETY: `Call` takes the function from the first place, once, and puts its result into the second.
+        // SAFETY: `Call` takes the function from the first address, once, and puts its result at the second.
         unsafe {
             self.vectorize::<Call<F, R>>((&raw const *work).cast(), result.as_mut_ptr().cast(), 0, &data);
             result.assume_init()
@@ -121,7 +121,7 @@ impl<M, F: FnOnce(M) -> R, R> Kernel<M> for Call<F, R> {
     }
 }
 
-/// The operands of many calls, or their results: registers as bytes.
+/// The operands or the results of many calls: registers as bytes.
 struct Memory {
     bytes: Vec<u8>,
     register: usize,
@@ -134,11 +134,11 @@ impl Memory {
         memory
     }
     fn push<M: Blocks>(&mut self, x: &M::V) {
-        // SAFETY: the type of a register is its bytes.
+        // SAFETY: a register consists of its bytes.
         self.bytes.extend(unsafe { slice::from_raw_parts((&raw const *x).cast::<u8>(), self.register) });
     }
     fn registers<M: Blocks>(&self) -> impl Iterator<Item = M::V> {
-        // SAFETY: there are the bytes of a register, and a register may have any.
+        // SAFETY: the bytes of a register exist, and a register may contain any bytes.
         self.bytes.chunks_exact(self.register).map(|x| unsafe { x.as_ptr().cast::<M::V>().read_unaligned() })
     }
     /// The numbers in the lanes of some registers.
@@ -154,14 +154,14 @@ impl Memory {
     }
 }
 
-/// The token, the operands of all calls and room for their results.
+/// The token, the operands of all calls, and memory for their results.
 struct Calls<'a, M> {
     m: M,
     operands: &'a Memory,
     results: Memory,
 }
 
-/// Calls an operation with all operands: a kernel, as far as the environment is concerned.
+/// Calls an operation with all operands; for the environment, this is a kernel.
 ///
 /// # Safety
 ///
@@ -193,7 +193,7 @@ fn results<O: Runs<M>, M: Tested>(m: M, operands: &Memory, direction: Direction)
     calls.results
 }
 
-/// The comparison of a tier with registers of `BYTES` bytes.
+/// The comparison for a tier with registers of `BYTES` bytes.
 struct Check<F, const BYTES: usize> {
     token: F,
     directions: &'static [Direction],
@@ -224,7 +224,7 @@ impl<M: Tested, F: Fn(Direction) -> M, const BYTES: usize> Check<F, BYTES> {
         }
     }
 
-    /// Notes the first call whose results differ.
+    /// Records the first call whose results differ.
     fn compare<O: Operation>(
         &mut self,
         direction: Direction,
@@ -259,7 +259,7 @@ impl<M: Tested, F: Fn(Direction) -> M, const BYTES: usize> Check<F, BYTES> {
     }
 }
 
-/// Compares every operation with that of [`Portable`] in some directions, those of the environment and of tokens that have one.
+/// Compares every operation with the same operation of [`Portable`] in several directions, set in the environment and in tokens that have one.
 pub(crate) fn check<M: LaneOps, const BYTES: usize>(
     directions: &'static [Direction],
     token: impl Fn(Direction) -> M,
@@ -269,7 +269,7 @@ pub(crate) fn check<M: LaneOps, const BYTES: usize>(
     check.end();
 }
 
-/// The same of the operations that all tiers have.
+/// The same for the operations that all tiers have.
 #[cfg(x86_tiers)]
 pub(crate) fn check_blocks<M: Tested, const BYTES: usize>(
     directions: &'static [Direction],
@@ -280,12 +280,12 @@ pub(crate) fn check_blocks<M: Tested, const BYTES: usize>(
     check.end();
 }
 
-/// All directions, for tiers that obey them.
+/// All directions, for tiers that obey directions.
 #[allow(dead_code, reason = "not every target has such a tier")]
 pub(crate) const DIRECTIONS: &[Direction] =
     &[Direction::NearestEven, Direction::Down, Direction::Up, Direction::TowardZero];
 
-/// The reference beside itself: that the operations run, in registers of any length.
+/// Compares the reference with itself, which tests that the operations run, in registers of any length.
 #[test]
 #[cfg_attr(miri, ignore = "slow, and safe code: Miri runs the families on it")]
 fn portable() {
@@ -294,7 +294,7 @@ fn portable() {
     check::<_, 64>(&[Direction::NearestEven], Portable::<64, true>::new);
 }
 
-/// Every operation of the traits is in the list.
+/// Checks that the list contains every operation of the traits.
 #[test]
 #[cfg_attr(miri, ignore = "safe code over text")]
 fn all_operations_are_listed() {
@@ -311,7 +311,7 @@ fn all_operations_are_listed() {
         };
         let name = method.split(['(', '<']).next().expect("a name");
         let listed = ["(", "::<"].iter().any(|end| list.contains(&format!("m.{name}{end}")));
-        // These make tokens and functions.
+        // These create tokens and functions.
         let makes = ["new_unchecked", "under", "vectorize"];
         assert!(listed || makes.contains(&name), "{name} is not in the list");
     }

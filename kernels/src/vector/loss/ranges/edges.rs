@@ -33,8 +33,8 @@ pub(super) fn overflow_edge(f: FloatSpec, of_magnitudes: Rounding) -> (Exact, bo
     }
 }
 
-/// The edge below which magnitudes round to zero in a target whose smallest one is `2^least`, and whether the edge itself does; `None`
-/// if only zero does.
+/// The edge below which magnitudes round to zero in a target whose smallest magnitude is `2^least`, and whether the edge itself does; `None` if
+/// only zero does.
 #[inline(never)]
 pub(super) fn underflow_edge(least: i32, of_magnitudes: Rounding) -> Option<(Exact, bool)> {
     match of_magnitudes {
@@ -60,7 +60,7 @@ pub(super) fn whole_at_most(limit: Exact, inclusive: bool) -> u64 {
     whole - (is_whole && !inclusive) as u64
 }
 
-/// The largest magnitude code of a float format whose value is less than `limit`, or equal to it if that is `inclusive`.
+/// The largest magnitude code of a float format whose value is less than `limit`, or equal to `limit` if `inclusive`.
 #[inline(never)]
 pub(super) fn last_at_most(s: FloatSpec, limit: Exact, inclusive: bool) -> Option<u64> {
     let rules = Rules { rounding: Rounding::TowardZero, ..Rules::common(DType::Float64, true) };

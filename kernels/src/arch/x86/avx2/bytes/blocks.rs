@@ -3,10 +3,10 @@
 use super::super::{super::packing::spread, simd::store_packed};
 use crate::arch::x86::intrinsics::*;
 
-/// Does `$body` for every block of a cast between elements of `$from` and `$to` bits, less than 8 if they are packed. The last
-/// block lies over some of the one before. If there is none, or elements are packed, the last ones are cast by `$whole`, the
-/// kernel itself, with the data `$data`, which has its table. `$tight`: there is so little to do that the loop itself counts. (Else a tight loop is the slower one: it
-/// keeps all of a long table in registers, which leaves none for the rest.)
+/// Runs `$body` for every block of a cast from elements of `$from` bits to elements of `$to` bits; fewer than 8 bits mean packed storage. The
+/// last block overlaps the one before. If there is no whole block, or elements are packed, `$whole`, the kernel itself, casts the last elements
+/// with the data `$data`, which has its table. `$tight` says that the body is so short that the cost of the loop counts. (Otherwise a tight loop
+/// is slower: it keeps all of a long table in registers, which leaves none for the rest.)
 macro_rules! for_each_block {
     (($from:expr, $to:expr), ($src:expr, $dst:expr, $n:expr), ($whole:expr, $data:expr), $tight:expr, |$s:ident, $d:ident| $body:block) => {
         let (mut $s, mut $d, mut left) = ($src, $dst, $n);
@@ -59,7 +59,7 @@ pub(super) const BLOCK: usize = 32;
 /// The CPU has the features of the kernel, and the block is readable.
 #[inline(always)]
 pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m256i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { if BITS == 8 { _mm256_loadu_si256(p.cast()) } else { spread::<BITS>(p) } }
 }
 
@@ -68,6 +68,6 @@ pub(super) unsafe fn load<const BITS: u32>(p: *const u8) -> __m256i {
 /// The CPU has the features of the kernel, and the block is writable; the codes have no bits above `BITS`.
 #[inline(always)]
 pub(super) unsafe fn store<const BITS: u32>(p: *mut u8, codes: __m256i) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { if BITS == 8 { _mm256_storeu_si256(p.cast(), codes) } else { store_packed::<BITS>(p, codes) } }
 }

@@ -1,4 +1,4 @@
-//! Sources of 8 and 6 bits to targets of a byte, where a table of half the codes and a rule for the others say everything ([`Folded`]).
+//! Sources of 8 and 6 bits to targets of at most a byte, where a table of half the codes and a rule give all results ([`Folded`]).
 
 use super::{
     blocks::{BLOCK, for_each_block, load, store},
@@ -18,8 +18,8 @@ use crate::{
     },
 };
 
-/// The body of a table, from elements of `from` bits to those of `to` bits. The common rules need no others; those that are
-/// rarer are looked up in whole tables.
+/// The body of a table, from elements of `from` bits to elements of `to` bits. The common rules need no other bodies; rarer rules look results
+/// up in whole tables.
 pub(super) const fn kernel(table: &Folded, from: u32, to: u32) -> Option<TableFn<Folded>> {
     macro_rules! bodies {
         ($($fold:ident $rule:ident $patched:literal: $($from:literal)+ to $to:tt;)*) => {
@@ -104,7 +104,7 @@ unsafe fn block<const FROM: u32, const TO: u32, F: Folds, R: Ruled, const PATCHE
     unsafe {
         let codes = load::<FROM>(src);
         let entries = entries::<F>(table, index::<F>(table, codes));
-        // The sign, or what else decides, to the top.
+        // Moves the sign, or the bit that selects a half of the codes, to the top.
         let tops = if F::FOLD == Fold::Six { _mm256_slli_epi16::<2>(codes) } else { codes };
         let mut x = ruled::<R>(table, tops, entries);
         if PATCHED {
@@ -120,18 +120,18 @@ unsafe fn block<const FROM: u32, const TO: u32, F: Folds, R: Ruled, const PATCHE
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn splat(x: u8) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_set1_epi8(x as i8) }
 }
 
-/// [`Fold`] of codes.
+/// Applies [`Fold`] to codes.
 ///
 /// # Safety
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn index<F: Folds>(table: &Folded, codes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match F::FOLD {
             Fold::Sign => _mm256_and_si256(codes, splat(0x7F)),
@@ -149,7 +149,7 @@ unsafe fn index<F: Folds>(table: &Folded, codes: __m256i) -> __m256i {
     }
 }
 
-/// Differences up to the one of each index put together: see `lookup`.
+/// Combines the differences up to the entry of each index: see `lookup`.
 ///
 /// # Safety
 ///
@@ -163,12 +163,12 @@ unsafe fn entries<F: Folds>(table: &Folded, mut index: __m256i) -> __m256i {
             Fold::Sign | Fold::Absolute | Fold::Halved => 8,
         }
     };
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let mut found = shuffled(&table.differences, 0, index);
         let mut part = 1;
         while part < parts {
-            // Saturating: what is negative stays so. One constant for all leaves registers to the table.
+            // Saturating: a negative index stays negative. One constant for all parts leaves registers to the table.
             index = _mm256_subs_epi8(index, splat(16));
             found = _mm256_xor_si256(found, shuffled(&table.differences, part, index));
             part += 1;
@@ -177,19 +177,19 @@ unsafe fn entries<F: Folds>(table: &Folded, mut index: __m256i) -> __m256i {
     }
 }
 
-/// [`Rule`] for entries.
+/// Applies [`Rule`] to entries.
 ///
 /// # Safety
 ///
 /// The CPU has the features of the kernel.
 #[inline(always)]
 unsafe fn ruled<R: Ruled>(table: &Folded, tops: __m256i, entries: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let (zero, mask) = (_mm256_setzero_si256(), splat(table.mask));
         match R::RULE {
             Rule::Flip => _mm256_xor_si256(entries, _mm256_and_si256(_mm256_cmpgt_epi8(zero, tops), mask)),
-            // The sign of NaN is there already.
+            // NaN already has its sign.
             Rule::FlipNonzero => {
                 let sign = _mm256_sign_epi8(_mm256_and_si256(tops, mask), entries);
                 _mm256_or_si256(entries, sign)

@@ -1,11 +1,10 @@
-//! Casts of all dtypes that take a byte per element.
+//! Casts of all dtypes whose elements take one byte or less.
 //!
-//! Such a cast has 256 answers. To targets of a byte a kernel looks 32 of them up at once ([`lookup`]), where it can in half
-//! the table with a rule for the rest ([`folded`]). To wider ones it makes
-//! the 16 bits in which results differ, from smaller tables or on a line ([`sources`]), and unpacks them to the width of the
-//! target ([`shapes`]). Tables and lines are data (`lut`, `linear`), so that one body serves all pairs of the same kind.
-//! Integers of a whole byte are extended instead ([`widen`]). Packed elements are spread or packed on the way ([`load`],
-//! [`store`]).
+//! Such a cast has at most 256 results. For targets of a byte, a kernel looks 32 of them up at once ([`lookup`]), where possible in half the
+//! table with a rule for the rest ([`folded`]). For wider targets it makes the 16 bits in which results differ, from smaller tables or by an
+//! affine map ([`sources`]), and unpacks them to the width of the target ([`shapes`]). Tables and maps are data (`lut`, `linear`), so that one
+//! body serves all pairs of the same kind. Integers of a whole byte are extended instead ([`widen`]). Packed elements are spread or packed on
+//! the way ([`load`], [`store`]).
 
 use super::simd::Avx2;
 use crate::{
@@ -41,7 +40,7 @@ mod tables;
 mod widen;
 
 avx2_fn! {
-    /// The body of the pairs of a kind, the data of the pair in `data`. `TO` are the bits of `W`.
+    /// The body of the pairs of a kind; `data` has the data of the pair. `TO` is the number of bits of `W`.
     ///
     /// # Safety
     ///
@@ -53,7 +52,7 @@ avx2_fn! {
         data: &WithTable<Q::Data>,
     ) {
         const { assert!(TO as usize == 8 * W::SIZE) };
-        // SAFETY: blocks that lie among the caller's elements; a block on the stack is cast with the same data.
+        // SAFETY: each block lies among the caller's elements; a block on the stack is cast with the same data.
         unsafe {
             // No store changes a copy, so it stays in registers.
             let table = &core::ptr::from_ref(data.table()).read();
@@ -65,8 +64,7 @@ avx2_fn! {
 }
 
 avx2_fn! {
-    /// The body of the pairs with a target of a byte or less, the table of the pair in `data`. bool (`TRUTH`) is looked up as 0 or
-    /// 1.
+    /// The body of the pairs with a target of a byte or less; `data` has the table of the pair. bool (`TRUTH`) is looked up as 0 or 1.
     ///
     /// # Safety
     ///
@@ -101,7 +99,7 @@ avx2_fn! {
 pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found {
     let (s, d) = (from.dtype(), to.dtype());
     if from.is_packed() || to.is_packed() {
-        // Small tables map half bytes to bytes, and integers of a byte to shorter ones are soon made and packed afterwards.
+        // Small tables map half bytes to bytes; integers of a byte to shorter ones are cheaper to make first and pack afterwards.
         let mapped = s.bits() <= 4 && d.size() == 1 && !to.is_packed();
         if mapped || lut::limits_of(s, d, saturate).is_some() {
             return Found::Staged;
@@ -150,7 +148,7 @@ const fn of_long<S: Format, D: Format>(saturate: bool) -> &'static Option<Folded
     }
 }
 
-/// The kernels that extend or narrow integers of a byte, and those of exponents.
+/// The kernels that extend or narrow integers of a byte, and the kernels of exponents.
 const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     use widen::{ClampedBytes, Extended, SignedBytes, TruthBytes, UnsignedBytes, Wide, widen as run};
     const fn of<W: Wide>(from: Extended) -> TableFn<u8> {
@@ -161,7 +159,7 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
             _ => run::<W, TruthBytes>,
         }
     }
-    /// Integers that are never out of range, but for bool.
+    /// Integers that are never out of range, except bool.
     const fn in_range<W: Wide>(from: Extended) -> TableFn<u8> {
         if matches!(from, Extended::Signed) { run::<W, SignedBytes> } else { run::<W, UnsignedBytes> }
     }
@@ -190,7 +188,7 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
         (DType::Float16, _) if matches!(from, Extended::Truth) => run::<widen::F16, TruthBytes>,
         (DType::Float16, _) => in_range::<widen::F16>(from),
-        // Those of bool are all ones or nothing of a constant.
+        // The results of bool are zero or the bits of one constant.
         _ if matches!(from, Extended::Truth) => return None,
         (DType::BFloat16, _) => in_range::<widen::BF16>(from),
         (DType::Float32, _) => in_range::<widen::F32>(from),
@@ -203,7 +201,7 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
     Some(Entry::new(unsafe { erased(run) }))
 }
 
-/// `float8_e8m0fnu` to integers of more than a byte.
+/// The kernel of `float8_e8m0fnu` to integers of more than a byte.
 const fn powers<E: widen::Extend>(to: DType, saturate: bool) -> Option<TableFn<u8>> {
     const fn of<const BYTES: usize, E: widen::Extend>(overflow: Overflow) -> TableFn<u8>
     where
@@ -280,7 +278,7 @@ const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
         };
     }
     let results = match to {
-        // Powers of two from far below to far above.
+        // The powers of two reach far below and far above the range of float16.
         DType::Float16 if matches!(s, DType::Float8E8M0FNU) => Results::Float32,
         DType::Float16 => Results::Float16,
         DType::BFloat16 | DType::Float32 | DType::Complex64 => Results::Float32,
@@ -303,7 +301,7 @@ const fn to_more(from: Encoding, to: DType, saturate: bool) -> Entry {
             Entry::with_table(shaped::<Table<16>, 8>(to, overflow), tables::four(s, results))
         }
         _ if s.bits() == 6 => Entry::with_table(shaped::<Signed, 8>(to, overflow), tables::six(s, results)),
-        // They begin as float16 does, and so do its words.
+        // These floats are laid out as the upper byte of float16, so their words begin with the code.
         (_, DType::Float8E5M2FNUZ) if matches!(to, DType::Float16) => {
             Entry::with_table(wide::<Shifted<Fnuz, false>, W16, 8, 16>, tables::ends(s, results))
         }
@@ -339,7 +337,7 @@ const fn real<Q: sources::Source, const FROM: u32>(to: DType) -> TableFn<Q::Data
     }
 }
 
-/// The body of any target of more than a byte, of a source whose words are those of 16-bit integers.
+/// The body of any target of more than a byte, for a source whose words are 16-bit integers.
 const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: Overflow) -> TableFn<Q::Data> {
     match to.spec() {
         Spec::Int { bits: 32 | 64, .. } => integer::<Q, FROM, false>(to, overflow),
@@ -347,7 +345,7 @@ const fn shaped<Q: sources::Source, const FROM: u32>(to: DType, overflow: Overfl
     }
 }
 
-/// The same of an 8-bit float, whose integers are all made of float32.
+/// The same for an 8-bit float, whose integers are all made from float32.
 const fn of_8<Q: sources::Source, const ROUNDED: bool>(to: DType, overflow: Overflow) -> TableFn<Q::Data> {
     match (to.spec(), overflow) {
         (Spec::Int { bits: 16, .. }, Overflow::Wrap) => wide::<Q, I16<Wrap, ROUNDED>, 8, 16>,
@@ -373,7 +371,7 @@ const fn integer<Q: sources::Source, const FROM: u32, const ROUNDED: bool>(
     }
 }
 
-/// The kernel of a pair under any rules, if its buffers are not better unpacked or packed around that of byte storage.
+/// The kernel of a pair under any rules, unless it is faster to unpack or pack the buffers around the kernel of byte storage.
 pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 256]) -> Option<Made> {
     let (s, d) = (from.dtype(), to.dtype());
     let (from_bits, bits) = (from.bits_per_element(), to.bits_per_element());
@@ -390,7 +388,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
         {
             return Some(Made::new(run, table));
         }
-        // Where positive and negative numbers are rounded differently.
+        // For rules that round positive and negative numbers differently.
         return Some(match (set, from_bits, bits) {
             (Some(Set::Six), 6, 2) => Made::new(narrow::<false, 64, 6, 2>, six(words)),
             (Some(Set::Six), 6, 4) => Made::new(narrow::<false, 64, 6, 4>, six(words)),
@@ -437,7 +435,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, rules: &Rules, words: &[u16; 
             Some(Made::new(wide::<Window, W16, 8, 16>, Window::table(words)?))
         }
         (Some(Set::Exponents), _) => {
-            // What is less than 1 becomes 0 or 1.
+            // Magnitudes less than 1 become 0 or 1.
             let least = words.iter().position(|word| *word != 0)?;
             Some(Made::new(powers::<widen::RoundedBytes>(d, rules.saturate)?, least as u8))
         }

@@ -1,8 +1,8 @@
-//! From the words of 32 results to the vectors of a target.
+//! Makes the vectors of a target from the words of 32 results.
 //!
-//! Unpacking puts two vectors together within their two lanes. So that its results come out in the order of the elements, the
-//! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
-//! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`.
+//! Unpacking combines two vectors within their two lanes. So that results come out in the order of the elements, one permutation reorders the
+//! source bytes before they are looked up. It moves chunks of as many elements as a lane of a result has, so that chunk `j` of lane `l` becomes
+//! lane `l` of result `j`.
 
 use super::super::convert::to_f16;
 use crate::arch::x86::ClampSigned;
@@ -21,7 +21,7 @@ use core::marker::PhantomData;
 pub(super) trait Shape {
     /// Bytes of an element.
     const SIZE: usize;
-    /// Source bytes in the order that [`emit`](Self::emit) wants.
+    /// Reorders source bytes for [`emit`](Self::emit).
     ///
     /// # Safety
     ///
@@ -35,28 +35,28 @@ pub(super) trait Shape {
 
 /// Elements of 16 bits.
 pub(super) struct W16;
-/// 32 bits of which the upper 16 are looked up.
+/// Elements of 32 bits; the upper 16 are looked up.
 pub(super) struct F32;
 /// The same as the real part of a complex number.
 pub(super) struct C64;
-/// 64 bits of which the upper 16 are looked up.
+/// Elements of 64 bits; the upper 16 are looked up.
 pub(super) struct F64;
 /// The same as the real part of a complex number.
 pub(super) struct C128;
-/// float16 of looked up float32.
+/// float16, converted from looked-up float32.
 pub(super) struct H16;
-/// 16-bit integers of looked up float32 that are in the range of int32 or infinite: truncated, or `ROUNDED` in the direction of
+/// 16-bit integers from looked-up float32 that are in the range of int32 or infinite: truncated, or with `ROUNDED` rounded in the direction of
 /// the environment.
 pub(super) struct I16<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
-/// 32-bit integers of such float32.
+/// 32-bit integers from such float32.
 pub(super) struct I32<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
-/// 64-bit integers of such float32.
+/// 64-bit integers from such float32.
 pub(super) struct I64<O: Overflows, const ROUNDED: bool = false>(PhantomData<O>);
 
-/// Vector `i` of a block.
+/// Stores vector `i` of a block.
 #[inline(always)]
 pub(super) unsafe fn put(dst: *mut u8, i: usize, x: __m256i) {
-    // SAFETY: the caller has the features and grants the bytes; the store needs no alignment.
+    // SAFETY: the caller's CPU has the features and grants the bytes; the store needs no alignment.
     unsafe { _mm256_storeu_si256(dst.add(32 * i).cast(), x) }
 }
 
@@ -64,12 +64,12 @@ impl Shape for W16 {
     const SIZE: usize = 2;
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { eights(bytes) }
     }
     #[inline(always)]
     unsafe fn emit([a, b]: [__m256i; 2], dst: *mut u8, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             put(dst, 0, a);
             put(dst, 1, b);
@@ -80,7 +80,7 @@ impl Shape for W16 {
 /// The words as the upper halves of 32-bit lanes.
 #[inline(always)]
 pub(super) unsafe fn dwords([a, b]: [__m256i; 2]) -> [__m256i; 4] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let zero = _mm256_setzero_si256();
         [
@@ -96,12 +96,12 @@ impl Shape for H16 {
     const SIZE: usize = 2;
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { fours(bytes) }
     }
     #[inline(always)]
     unsafe fn emit(words: [__m256i; 2], dst: *mut u8, _: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let [a, b, c, d] = dwords(words);
             put(dst, 0, halves(a, b));
@@ -112,7 +112,7 @@ impl Shape for H16 {
 
 #[inline(always)]
 unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         _mm256_set_m128i(to_f16::<Common>(_mm256_castsi256_ps(b)), to_f16::<Common>(_mm256_castsi256_ps(a)))
     }
@@ -120,15 +120,15 @@ unsafe fn halves(a: __m256i, b: __m256i) -> __m256i {
 
 impl<O: Overflows, const ROUNDED: bool> Shape for I16<O, ROUNDED> {
     const SIZE: usize = 2;
-    // Packing takes two vectors apart again.
+    // Packing undoes the order of unpacking.
     #[inline(always)]
     unsafe fn order(bytes: __m256i) -> __m256i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { eights(bytes) }
     }
     #[inline(always)]
     unsafe fn emit(words: [__m256i; 2], dst: *mut u8, data: &Data) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let [a, b, c, d] = dwords(words);
             put(dst, 0, packed::<O, ROUNDED>(a, b, data));
@@ -139,7 +139,7 @@ impl<O: Overflows, const ROUNDED: bool> Shape for I16<O, ROUNDED> {
 
 #[inline(always)]
 unsafe fn packed<O: Overflows, const ROUNDED: bool>(a: __m256i, b: __m256i, data: &Data) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match O::OVERFLOW {
             Overflow::Signed => {
@@ -167,13 +167,13 @@ macro_rules! through_dwords {
             const SIZE: usize = $size;
             #[inline(always)]
             unsafe fn order(bytes: __m256i) -> __m256i {
-                // SAFETY: the caller has the features.
+                // SAFETY: the caller's CPU has the features.
                 unsafe { $order(bytes) }
             }
             #[inline(always)]
             unsafe fn emit(words: [__m256i; 2], $dst: *mut u8, _data: &Data) {
                 $(let $data = _data;)?
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe {
                     let x = dwords(words);
                     { let ($i, $x) = (0, x[0]); $put }
@@ -198,7 +198,7 @@ through_dwords! {
         let low = integers::<ROUNDED>(x, data);
         put_halves(dst, i, low, _mm256_srai_epi32::<31>(low));
     }
-    // The ends of int32 become those of int64: only infinities are there.
+    // The ends of int32 become the ends of int64: only infinities reach them.
     const ROUNDED => I64<ClampSigned, ROUNDED>, 8, pairs, |dst, i, x, data| {
         let low = saturated::<ROUNDED>(x, data);
         let sign = _mm256_srai_epi32::<31>(low);
@@ -223,21 +223,21 @@ through_dwords! {
     }
 }
 
-/// Vectors `2 * i` and `2 * i + 1` of 64-bit lanes from their halves.
+/// Stores vectors `2 * i` and `2 * i + 1` of 64-bit lanes, given their halves.
 #[inline(always)]
 unsafe fn put_halves(dst: *mut u8, i: usize, low: __m256i, high: __m256i) {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe {
         put(dst, 2 * i, _mm256_unpacklo_epi32(low, high));
         put(dst, 2 * i + 1, _mm256_unpackhi_epi32(low, high));
     }
 }
 
-/// int32 of float32 in range, else the lowest. Nearest with ties away from zero is nearest even of what is a little larger than
-/// a tie; the bit is too low to matter elsewhere.
+/// int32 of float32 in range, else the lowest integer. Nearest with ties away from zero equals nearest even of a magnitude slightly larger than
+/// the tie; the added bit is too low to matter elsewhere.
 #[inline(always)]
 unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         if ROUNDED {
             let x = _mm256_or_si256(x, _mm256_set1_epi32(data.rounding.correction.sticky() as i32));
@@ -248,10 +248,10 @@ unsafe fn integers<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     }
 }
 
-/// Integers of float32, negative ones as 0; and where infinity is.
+/// Integers of float32, with negative ones as 0; and the mask of infinities.
 #[inline(always)]
 unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __m256i) {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = _mm256_max_ps(_mm256_castsi256_ps(x), _mm256_setzero_ps());
         let infinite = _mm256_cmp_ps::<_CMP_EQ_OQ>(x, _mm256_set1_ps(f32::INFINITY));
@@ -259,10 +259,10 @@ unsafe fn unsigned<const ROUNDED: bool>(x: __m256i, data: &Data) -> (__m256i, __
     }
 }
 
-/// int32 of float32 that are not NaN. Out of range the instruction gives the lowest, whose bits inverted are the highest.
+/// int32 of float32 that are not NaN. Out of range the instruction returns the lowest integer, whose inverted bits are the highest.
 #[inline(always)]
 unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let end = _mm256_set1_ps(2_147_483_648.0);
         let above = _mm256_cmp_ps::<_CMP_GE_OQ>(_mm256_castsi256_ps(x), end);
@@ -270,34 +270,34 @@ unsafe fn saturated<const ROUNDED: bool>(x: __m256i, data: &Data) -> __m256i {
     }
 }
 
-/// Chunks of eight bytes, lanes and chunks exchanged.
+/// Exchanges lanes and chunks, for chunks of eight bytes.
 #[inline(always)]
 unsafe fn eights(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(bytes) }
 }
 
-/// Chunks of four bytes.
+/// The same for chunks of four bytes.
 #[inline(always)]
 unsafe fn fours(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm256_permutevar8x32_epi32(bytes, _mm256_setr_epi32(0, 2, 4, 6, 1, 3, 5, 7)) }
 }
 
-/// Chunks of two bytes.
+/// The same for chunks of two bytes.
 #[inline(always)]
 unsafe fn pairs(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 1, 4, 5, 8, 9, 12, 13, 2, 3, 6, 7, 10, 11, 14, 15);
         eights(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(within)))
     }
 }
 
-/// Single bytes.
+/// The same for single bytes.
 #[inline(always)]
 unsafe fn singles(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 2, 4, 6, 8, 10, 12, 14, 1, 3, 5, 7, 9, 11, 13, 15);
         eights(_mm256_shuffle_epi8(bytes, _mm256_broadcastsi128_si256(within)))

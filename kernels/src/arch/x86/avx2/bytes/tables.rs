@@ -1,4 +1,4 @@
-//! The data of the common rules that many targets share: rows of those of a source.
+//! The data of the common rules that many targets share: one row per source.
 
 use crate::{
     dtype::COUNT,
@@ -16,15 +16,15 @@ use crate::{
     },
 };
 
-/// What 16 bits hold of results of more than a byte. Many targets need the same.
+/// What the 16 bits of results of more than a byte contain. Many targets need the same bits.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Results {
     /// The upper half of float32.
     Float32,
-    /// The upper half of the first half of float64.
+    /// The upper 16 bits of float64.
     Float64,
     Float16,
-    /// float32 to be truncated to 32 bits, which wrap or saturate.
+    /// float32 to be truncated to 32 bits, wrapping or saturating.
     Truncating(bool),
 }
 
@@ -85,7 +85,7 @@ const fn integers<S: Format, const E: usize>() -> Integers<E> {
     ]
 }
 
-/// 8-bit floats whose ends are short, and those whose ends are longer.
+/// Whether an 8-bit float has short ends; others have longer ones.
 const fn has_ends(from: DType) -> bool {
     is_in(from, &[Set::Signed, Set::Fnuz, Set::Exponents]) && linear::Entry::of(from).is_some()
 }
@@ -165,7 +165,7 @@ const fn place(from: DType, places: &[u8; COUNT]) -> usize {
     places[from as usize] as usize
 }
 
-/// Among those with short ends, or with longer ones.
+/// The row of an 8-bit float among the floats with short ends, or among the floats with longer ones.
 const fn float_place(from: DType) -> usize {
     const PLACES: [u8; COUNT] = {
         let mut places = [0; COUNT];
@@ -203,33 +203,33 @@ pub(super) const fn six_to_integer_16(from: DType, unsigned: bool, saturate: boo
     &SIX_INTEGERS[row][saturate as usize][unsigned as usize]
 }
 
-/// The data of bool and other targets.
+/// The data of bool for targets of more than a byte.
 pub(super) const fn one(results: Results) -> &'static [u8; 2] {
     &ONES[results.place()]
 }
 
-/// Of a source of up to 4 bits.
+/// The data of a source of up to 4 bits.
 pub(super) const fn four(from: DType, results: Results) -> &'static Lut<16, 2> {
     &FOUR[place(from, const { &places(&[Set::Four]) })][results.place()]
 }
 
-/// Of a source of 6 bits.
+/// The data of a source of 6 bits.
 pub(super) const fn six(from: DType, results: Results) -> &'static Magnitudes {
     &SIX[place(from, const { &places(&[Set::Six]) })][results.place()]
 }
 
-/// Of exponents.
+/// The data of exponents.
 pub(super) const fn powers(results: Results) -> &'static Line {
     &POWERS[results.place()]
 }
 
-/// Of an 8-bit float whose ends are short.
+/// The data of an 8-bit float whose ends are short.
 pub(super) const fn ends(from: DType, results: Results) -> &'static Ends {
     assert!(has_ends(from));
     &ENDS[float_place(from)][results.place()]
 }
 
-/// Of an 8-bit float whose ends are longer.
+/// The data of an 8-bit float whose ends are longer.
 pub(super) const fn line(from: DType, results: Results) -> &'static Line {
     assert!(has_line(from));
     &LINES[float_place(from)][results.place()]

@@ -1,7 +1,7 @@
-//! int8, uint8 and bool by extension, and the powers of two of `float8_e8m0fnu` as 64-bit integers by shifts: no table is
-//! quicker than the instructions that do it.
+//! Extends int8, uint8 and bool, and makes the powers of two of `float8_e8m0fnu` as 64-bit integers by shifts: the instructions for this are
+//! faster than any table.
 //!
-//! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
+//! Covers the targets that are close to the extended integer: integers of all widths, and the floats that hold the integer after one conversion.
 
 use super::shapes::put;
 use crate::arch::x86::Overflow;
@@ -19,7 +19,7 @@ use crate::{
 };
 use core::marker::PhantomData;
 
-/// What is extended.
+/// The source that is extended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extended {
     /// int8.
@@ -30,7 +30,7 @@ pub(crate) enum Extended {
     Unsigned,
     /// bool: any byte but 0 is 1.
     Truth,
-    /// The powers of two of exponents: those from the table on, which is a code, become at least 1. No other source reads the table.
+    /// The powers of two of exponents. The table is one code; powers from that code on become at least 1. No other source reads it.
     Rounded,
 }
 
@@ -50,11 +50,11 @@ pub(super) trait Wide {
     const SIZE: usize;
     /// Elements that one step casts: at most 16.
     const STEP: usize;
-    /// The vectors of so many bytes, the first of the register.
+    /// Stores the results of the first [`STEP`](Self::STEP) bytes.
     ///
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, and as many elements are writable.
+    /// The CPU has the features of the kernel, and that number of elements is writable.
     unsafe fn emit<E: Extend>(bytes: __m128i, dst: *mut u8);
 }
 
@@ -67,15 +67,15 @@ pub(super) struct F32;
 pub(super) struct F64;
 pub(super) struct C64;
 pub(super) struct C128;
-/// Integers that are powers of two: of `BYTES`.
+/// Integers of `BYTES` bytes that are powers of two.
 pub(super) struct Powers<const BYTES: usize, O: Overflows>(PhantomData<O>);
 
-/// 1 for what is not 0, of bytes with zeros above them.
+/// 1 for each byte that is not 0. The upper byte of each word is zero.
 #[inline(always)]
 unsafe fn first_bit(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
-        // Of a minimum with 1 in all bytes the compiler makes two instructions: a comparison and a mask.
+        // A minimum with 1 in all bytes would become two instructions: a comparison and a mask.
         _mm256_min_epu8(bytes, _mm256_set1_epi16(0xFF01_u16 as i16))
     }
 }
@@ -83,7 +83,7 @@ unsafe fn first_bit(bytes: __m256i) -> __m256i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn words<E: Extend>(bytes: __m128i, one: i16) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed => _mm256_cvtepi8_epi16(bytes),
@@ -100,7 +100,7 @@ unsafe fn words<E: Extend>(bytes: __m128i, one: i16) -> __m256i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn dwords<E: Extend>(bytes: __m128i, one: i32) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed => _mm256_cvtepi8_epi32(bytes),
@@ -117,7 +117,7 @@ unsafe fn dwords<E: Extend>(bytes: __m128i, one: i32) -> __m256i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn qwords<E: Extend>(bytes: __m128i, one: i64) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed => _mm256_cvtepi8_epi64(bytes),
@@ -133,18 +133,18 @@ unsafe fn qwords<E: Extend>(bytes: __m128i, one: i64) -> __m256i {
 
 #[inline(always)]
 unsafe fn floats<E: Extend>(bytes: __m128i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = dwords::<E>(bytes, 1_f32.to_bits() as i32);
         if E::SOURCE == Extended::Truth { x } else { _mm256_castps_si256(_mm256_cvtepi32_ps(x)) }
     }
 }
 
-/// An integer is put behind the point of a large number, which is then taken away: the conversion instruction is slower.
+/// Adds an integer behind the point of a large number, which is then subtracted: the conversion instruction is slower.
 #[inline(always)]
 unsafe fn doubles<E: Extend>(bytes: __m128i) -> __m256i {
     const LARGE: f64 = (3_u64 << 51) as f64;
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = qwords::<E>(bytes, 1_f64.to_bits() as i64);
         if E::SOURCE == Extended::Truth {
@@ -158,7 +158,7 @@ unsafe fn doubles<E: Extend>(bytes: __m128i) -> __m256i {
 /// The second half of a register.
 #[inline(always)]
 unsafe fn upper(bytes: __m128i) -> __m128i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { _mm_unpackhi_epi64(bytes, bytes) }
 }
 
@@ -169,7 +169,7 @@ macro_rules! targets {
             const STEP: usize = $step;
             #[inline(always)]
             unsafe fn emit<E: Extend>($bytes: __m128i, $dst: *mut u8) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe { $emit }
             }
         }
@@ -184,8 +184,8 @@ targets! {
         if E::SOURCE == Extended::Truth {
             return put(dst, 0, words::<E>(bytes, 0x3C00));
         }
-        // 2^16 times the integers have the exponents of float32 of which the lower five bits are those of float16. The sign
-        // and the upper three of a float32 are shifted out, and zero stays zero.
+        // In float32, the integers times 2^16 have exponents whose lower five bits are the exponent of float16. Shifts drop the sign and the
+        // upper three exponent bits of the float32, and zero stays zero.
         let (even, odd, sign) = if E::SOURCE == Extended::Signed {
             let x = words::<E>(bytes, 0);
             let odd = _mm256_and_si256(x, _mm256_set1_epi32(-1 << 16));
@@ -208,7 +208,7 @@ targets! {
     }
     F32, 4, 8, |bytes, dst| { put(dst, 0, floats::<E>(bytes)) }
     F64, 8, 4, |bytes, dst| { put(dst, 0, doubles::<E>(bytes)) }
-    // Imaginary parts are zeros between the bytes.
+    // Zeros between the bytes become the imaginary parts.
     C64, 8, 8, |bytes, dst| {
         let pairs = _mm_unpacklo_epi8(bytes, _mm_setzero_si128());
         put(dst, 0, floats::<E>(pairs));
@@ -224,10 +224,10 @@ targets! {
 /// bfloat16: the upper half of a float32.
 #[inline(always)]
 unsafe fn brains<E: Extend>(bytes: __m128i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let [even, odd] = if E::SOURCE == Extended::Signed {
-            // By products with 1 and 0.
+            // bool multiplies by 1 or 0.
             let x = words::<E>(bytes, 0);
             [_mm256_madd_epi16(x, _mm256_set1_epi32(1)), _mm256_madd_epi16(x, _mm256_set1_epi32(1 << 16))]
         } else {
@@ -239,7 +239,7 @@ unsafe fn brains<E: Extend>(bytes: __m128i) -> __m256i {
     }
 }
 
-/// The even elements and the odd ones, in byte `AT` of dwords.
+/// The even elements and the odd elements, in byte `AT` of dwords.
 #[inline(always)]
 unsafe fn even_and_odd<const AT: usize>(bytes: __m128i) -> [__m256i; 2] {
     const fn order(at: usize, first: u8) -> [u8; 32] {
@@ -252,7 +252,7 @@ unsafe fn even_and_odd<const AT: usize>(bytes: __m128i) -> [__m256i; 2] {
         order
     }
     let orders = const { [order(AT, 0), order(AT, 1)] };
-    // SAFETY: the caller has the features; each order has the bytes of a register.
+    // SAFETY: the caller's CPU has the features; each order has the bytes of a register.
     unsafe {
         let both = _mm256_broadcastsi128_si256(bytes);
         let [even, odd] = &orders;
@@ -270,7 +270,7 @@ macro_rules! powers {
             const STEP: usize = $step;
             #[inline(always)]
             unsafe fn emit<E: Extend>(bytes: __m128i, dst: *mut u8) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe { put(dst, 0, $lanes::<O>(bytes)) }
             }
         }
@@ -282,18 +282,18 @@ powers! {
     8, 4, power_qwords;
 }
 
-/// The lowest exponent field whose power of two is out of range of an integer of so many bits, and the largest integer.
+/// The lowest exponent field whose power of two is out of range of an integer of `bits` bits, and the largest integer.
 const fn end<O: Overflows>(bits: u32) -> (i32, u64) {
     let bits = bits - matches!(O::OVERFLOW, Overflow::Signed) as u32;
     (127 + bits as i32, u64::MAX >> (64 - bits))
 }
 
-// Shifts by less than 0 or too many give 0: fractions, what wraps, and NaN, which counts as 2^128.
+// Shifts by a negative number or by too many places give 0: for fractions, for powers that wrap, and for NaN, which counts as 2^128.
 
 #[inline(always)]
 unsafe fn power_qwords<O: Overflows>(bytes: __m128i) -> __m256i {
     let (end, max) = const { end::<O>(64) };
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let field = _mm256_cvtepu8_epi64(bytes);
         let places = _mm256_sub_epi64(field, _mm256_set1_epi64x(127));
@@ -309,15 +309,15 @@ unsafe fn power_qwords<O: Overflows>(bytes: __m128i) -> __m256i {
 
 #[inline(always)]
 unsafe fn power_dwords<O: Overflows>(bytes: __m128i) -> __m256i {
-    // SAFETY: as the caller's.
+    // SAFETY: the caller's promise is the same.
     unsafe { power_of::<O>(bytes, 32) }
 }
 
-/// In 32-bit lanes for integers of up to 32 bits.
+/// Powers of two in 32-bit lanes, for integers of up to 32 bits.
 #[inline(always)]
 unsafe fn power_of<O: Overflows>(bytes: __m128i, bits: u32) -> __m256i {
     let (end, max) = end::<O>(bits);
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let field = _mm256_cvtepu8_epi32(bytes);
         let places = _mm256_sub_epi32(field, _mm256_set1_epi32(127));
@@ -333,7 +333,7 @@ unsafe fn power_of<O: Overflows>(bytes: __m128i, bits: u32) -> __m256i {
 
 #[inline(always)]
 unsafe fn power_words<O: Overflows>(bytes: __m128i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let low = _mm256_set1_epi32(0xFFFF);
         let a = _mm256_and_si256(power_of::<O>(bytes, 16), low);
@@ -352,8 +352,8 @@ avx2_fn! {
         n: usize,
         data: &WithTable<u8>,
     ) {
-        // SAFETY: each step reads and writes whole elements among the `n`, the last one some of them once more; the block on the stack
-        // is cast with the same data.
+        // SAFETY: each step reads and writes whole elements among the `n`; the last step handles some of them again. The block on the stack is
+        // cast with the same data.
         unsafe {
             let step = |i: usize| {
                 let from = src.add(i);
@@ -374,7 +374,7 @@ avx2_fn! {
                 W::emit::<E>(limited, dst.add(i * W::SIZE));
             };
             let mut i = 0;
-            // Often there is so little to do that the loop itself counts.
+            // The body is often so short that the cost of the loop counts.
             while n - i >= 2 * W::STEP {
                 step(i);
                 step(i + W::STEP);

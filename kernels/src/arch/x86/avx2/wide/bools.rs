@@ -1,5 +1,5 @@
-//! Elements of 64 bits and more to bool: the bits are tested, because a comparison of floats would take subnormals for zeros
-//! where the host has them flushed. Only the sign does not count.
+//! Casts elements of 64 bits and more to bool by testing all bits except the sign. A comparison of floats would take subnormals for zeros if the
+//! host flushes them.
 
 use super::{
     targets::store,
@@ -53,25 +53,25 @@ unsafe fn unit([a, b]: [__m256i; 2], dst: *mut u8) {
     }
 }
 
-/// All ones or zeros of 64 bits as such of 16.
+/// Packs all ones or all zeros of 64 bits to 16 bits.
 #[inline(always)]
 unsafe fn pack([a, b, c, d]: [__m256i; 4]) -> __m256i {
-    // SAFETY: as of `Bits::zeros`.
+    // SAFETY: as for `Bits::zeros`.
     unsafe { _mm256_packs_epi32(_mm256_packs_epi32(a, b), _mm256_packs_epi32(c, d)) }
 }
 
-/// Bool of words that are all ones for zero, in order.
+/// Bool from words that are all ones for zero, in the order of the elements.
 #[inline(always)]
 unsafe fn truth(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of `Bits::zeros`.
+    // SAFETY: as for `Bits::zeros`.
     unsafe { _mm256_add_epi8(pairs_in_order(_mm256_packs_epi16(a, b)), _mm256_set1_epi8(1)) }
 }
 
-/// An element type by its bits.
+/// An element type by the bits that make it nonzero.
 pub(super) trait Bits {
     /// Bytes of an element.
     const SIZE: usize;
-    /// All ones in the lanes of those of four elements that are zero.
+    /// Loads four elements and returns all ones in the lanes of elements that are zero.
     ///
     /// # Safety
     ///
@@ -79,10 +79,10 @@ pub(super) trait Bits {
     unsafe fn zeros<const PART: bool>(src: *const u8, n: usize) -> __m256i;
 }
 
-/// All ones in the lanes that have none of the bits.
+/// All ones in the lanes that have none of the bits `bits`.
 #[inline(always)]
 unsafe fn none(x: __m256i, bits: i64) -> __m256i {
-    // SAFETY: as of `Bits::zeros`.
+    // SAFETY: as for `Bits::zeros`.
     unsafe { _mm256_cmpeq_epi64(_mm256_and_si256(x, _mm256_set1_epi64x(bits)), _mm256_setzero_si256()) }
 }
 

@@ -1,7 +1,7 @@
-//! float16 to bfloat16 in 16-bit lanes.
+//! Casts float16 to bfloat16 in 16-bit lanes.
 //!
-//! Zeros and normal numbers are shifted, with a rounding multiplication, and get the other bias. A block that has subnormal
-//! numbers, infinities or NaN goes through float32.
+//! Zeros and normal numbers are shifted by a multiplication that rounds, and get the other bias. A block with subnormal numbers, infinities or
+//! NaN goes through float32.
 
 use super::{
     targets::store,
@@ -19,7 +19,7 @@ avx2_fn! {
     ///
     /// As [`KernelFn`].
     pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: blocks that lie among the caller's `n` elements, the last one over some of the one before.
+        // SAFETY: the blocks lie among the caller's `n` elements; the last one overlaps the one before.
         unsafe {
             if n < BLOCK {
                 if n > 0 {
@@ -45,7 +45,7 @@ avx2_fn! {
     }
 }
 
-/// bfloat16 of float16 that are zero or normal; and numbers of at least 0xF000 where they are not.
+/// bfloat16 from float16 that are zero or normal; and words of at least 0xF000 for all other lanes.
 ///
 /// # Safety
 ///
@@ -54,15 +54,15 @@ avx2_fn! {
 unsafe fn rounded(x: __m256i) -> (__m256i, __m256i) {
     // SAFETY: the caller's promise.
     unsafe {
-        // Without the sign.
+        // Drops the sign.
         let magnitude = _mm256_add_epi16(x, x);
         let zero = _mm256_cmpeq_epi16(magnitude, _mm256_setzero_si256());
         let rare = _mm256_andnot_si256(zero, _mm256_sub_epi16(magnitude, _mm256_set1_epi16(0x800)));
-        // The multiplication is (x + 4) >> 3: what lies in the middle and would become odd is made less.
+        // The multiplication is (x + 4) >> 3. A tie that would round to odd is made less.
         let low = _mm256_and_si256(x, _mm256_set1_epi16(0xF));
         let even = _mm256_add_epi16(x, _mm256_cmpeq_epi16(low, _mm256_set1_epi16(4)));
         let rounded = _mm256_mulhrs_epi16(even, _mm256_set1_epi16(1 << 12));
-        // Without the copies of the sign.
+        // Clears the copies of the sign.
         let rounded = _mm256_and_si256(rounded, _mm256_set1_epi16(0x8FFF_u16 as i16));
         let bias = _mm256_andnot_si256(zero, _mm256_set1_epi16(112 << 7));
         (_mm256_add_epi16(rounded, bias), rare)

@@ -1,22 +1,21 @@
 //! Lanes of integers.
 //!
-//! **64 bits to 16 and 8**, saturating: packing instructions saturate halves of the elements, each as a signed integer, and
-//! the two halves of the result are again such an element. If the high half only repeats the sign of the low one, the low
-//! one was saturated as the element should be. If not, the high half survives as a number that repeats no sign, and the next
-//! packing saturates by it. So packing alone does it. Unsigned halves are brought below what packing takes for a sign first.
+//! **64 bits to 16 and 8**, saturating: the packing instructions saturate each half of an element as a signed integer, and the two halves of the
+//! result again form one element. If the high half only repeats the sign of the low half, the low half was saturated like the whole element. If
+//! not, the high half survives as a number that repeats no sign, and the next packing saturates by it. So packing alone suffices. Unsigned
+//! halves are first clamped below the bit that packing takes for a sign.
 //!
-//! **64 bits to float64**: the two halves are put into the mantissas of two powers of two; the difference of the high one
-//! to its power is exact, and the sum with the low one rounds once.
+//! **64 bits to float64**: the two halves become the mantissas of two powers of two. Subtracting the power from the high half is exact, and
+//! adding the low half rounds once.
 //!
-//! **64 bits to float32**: through float64. If all elements of a unit have at most 51 bits, adding them to the bits of 1.5 *
-//! 2^52 makes float64 of them. If not, the lowest 11 bits of those that have more than 53 are gathered into the one above
-//! them, so that float64 holds what float32 needs to know.
+//! **64 bits to float32**: through float64. If all elements of a unit have at most 51 bits, adding them to the bits of 1.5 * 2^52 makes float64.
+//! If not, elements with more than 53 bits gather the lowest 11 into the bit above them, so that float64 holds everything that float32 depends
+//! on.
 //!
-//! **Rounding** (`R`): the one inexact step is an addition or a conversion, which obeys the environment. A difference that is
-//! zero is negative if the environment rounds down, so the sign is that of the integer. What is rounded toward zero is
-//! corrected by what is lost. *Ties away*: twice that is added, again toward zero. It reaches the next float if and
-//! only if at least half of the way to it is lost, for less than the whole way is. *To odd*: the last bit is set if anything
-//! is lost.
+//! **Rounding** (`R`): the one inexact step is an addition or a conversion, which obeys the environment. A difference that is zero is negative
+//! if the environment rounds down, so the result takes the sign of the integer. Values rounded toward zero are corrected by the amount that was
+//! lost. *Ties away*: twice the loss is added, again rounding toward zero. The sum reaches the next float if and only if at least half of the
+//! step to it was lost, because less than the whole step is lost. *To odd*: the last bit is set if anything was lost.
 
 use super::{
     floats::F64,
@@ -40,10 +39,10 @@ pub(super) struct I64<R: RoundingMode>(pub [__m256i; 2], pub PhantomData<R>);
 #[derive(Clone, Copy)]
 pub(super) struct U64<R: RoundingMode>(pub [__m256i; 2], pub PhantomData<R>);
 
-/// A value rounded toward zero, corrected by what is lost.
+/// A value that was rounded toward zero, corrected by the amount `lost`.
 #[inline(always)]
 unsafe fn corrected<R: RoundingMode>(value: __m256, lost: __m256) -> __m256 {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Away {
             return env::_mm256_fmadd_ps(lost, _mm256_set1_ps(2.0), value);
@@ -53,10 +52,10 @@ unsafe fn corrected<R: RoundingMode>(value: __m256, lost: __m256) -> __m256 {
     }
 }
 
-/// A value rounded toward zero, corrected by what is lost.
+/// A value that was rounded toward zero, corrected by the amount `lost`.
 #[inline(always)]
 unsafe fn corrected_pd<R: RoundingMode>(value: __m256d, lost: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Away {
             return env::_mm256_fmadd_pd(lost, _mm256_set1_pd(2.0), value);
@@ -95,10 +94,10 @@ impl<R: RoundingMode> Lanes for I32<R> {
 }
 
 impl<R: RoundingMode> U32<R> {
-    /// At most `highest` if saturating: then nothing is left to do for packing, and the sign of the target does not matter.
+    /// At most `highest` if saturating: then packing clamps nothing, and the sign of the target does not matter.
     #[inline(always)]
     unsafe fn limited<const SATURATE: bool>(self, highest: __m256i) -> __m256i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe { if SATURATE { _mm256_min_epu32(self.0, highest) } else { self.0 } }
     }
 }
@@ -143,10 +142,10 @@ impl<R: RoundingMode> Lanes for U32<R> {
     }
 }
 
-/// The low and the high halves of the elements of two registers. [`in_order`] is left to do.
+/// The low halves and the high halves of the elements of two registers. The caller still has to apply [`in_order`].
 #[inline(always)]
 unsafe fn split(x: [__m256i; 2]) -> (__m256i, __m256i) {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let (a, b) = (_mm256_castsi256_ps(x[0]), _mm256_castsi256_ps(x[1]));
         (
@@ -156,20 +155,20 @@ unsafe fn split(x: [__m256i; 2]) -> (__m256i, __m256i) {
     }
 }
 
-/// The low half, or all ones if the high one is not zero.
+/// The low half, or all ones if the high half is not zero.
 #[inline(always)]
 unsafe fn limit_u32(low: __m256i, high: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let short = _mm256_cmpeq_epi32(high, _mm256_setzero_si256());
         _mm256_or_si256(low, _mm256_xor_si256(short, _mm256_set1_epi32(-1)))
     }
 }
 
-/// With the sign of the integer that was converted: a difference that is zero may have another one.
+/// Restores the sign of the converted integer: a difference that is zero may have another sign.
 #[inline(always)]
 unsafe fn signed_as<const SIGNED: bool>(value: __m256d, x: __m256i) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let others = _mm256_set1_epi64x(i64::MAX);
         let keep = if SIGNED { _mm256_or_si256(x, others) } else { others };
@@ -180,20 +179,20 @@ unsafe fn signed_as<const SIGNED: bool>(value: __m256d, x: __m256i) -> __m256d {
 /// Four elements as float64.
 #[inline(always)]
 unsafe fn to_f64<R: RoundingMode, const SIGNED: bool>(x: __m256i) -> __m256d {
-    // The sign bit is turned around in the high half, which adds 2^63 to what is taken away again.
+    // Flipping the sign bit in the high half adds 2^63, and the subtracted constant includes it.
     let (exponent, both) = if SIGNED {
         (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
     } else {
         (0x4530_0000_0000_0000, 0x4530_0000_0010_0000)
     };
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let high = _mm256_xor_si256(_mm256_srli_epi64::<32>(x), _mm256_set1_epi64x(exponent));
         let high = _mm256_castsi256_pd(high);
         let low = _mm256_blend_epi32::<0b0101_0101>(_mm256_set1_epi64x(0x4330_0000_0000_0000), x);
         let low = _mm256_castsi256_pd(low);
         if R::MODE == Mode::Away || R::MODE == Mode::Odd {
-            // The halves for themselves: what is lost is what the low one has beyond the difference of the sum to the high one.
+            // Adds the halves themselves. The loss is the low half minus the difference between the sum and the high half.
             let high = _mm256_sub_pd(high, _mm256_castsi256_pd(_mm256_set1_epi64x(exponent)));
             let low = _mm256_sub_pd(low, _mm256_set1_pd((1_u64 << 52) as f64));
             let value = env::_mm256_add_pd(high, low);
@@ -208,10 +207,10 @@ unsafe fn to_f64<R: RoundingMode, const SIGNED: bool>(x: __m256i) -> __m256d {
     }
 }
 
-/// The lowest 11 bits gathered into the one above them if there are more than 53.
+/// Gathers the lowest 11 bits into the bit above them if there are more than 53.
 #[inline(always)]
 unsafe fn gather<const SIGNED: bool>(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let zero = _mm256_setzero_si256();
         let magnitude = if SIGNED { _mm256_xor_si256(x, _mm256_cmpgt_epi64(zero, x)) } else { x };
@@ -224,10 +223,10 @@ unsafe fn gather<const SIGNED: bool>(x: __m256i) -> __m256i {
     }
 }
 
-/// Float64 that float32 takes with ties away from zero if it rounds toward zero: half of the last place of float32 is added.
+/// Adds half of the last place of float32 to float64, so that rounding toward zero to float32 rounds ties away from zero.
 #[inline(always)]
 unsafe fn past_half(x: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let power = _mm256_and_pd(x, _mm256_castsi256_pd(_mm256_set1_epi64x(-1 << 52)));
         env::_mm256_fmadd_pd(power, _mm256_set1_pd(1.0 / (1 << 24) as f64), x)
@@ -238,14 +237,14 @@ unsafe fn past_half(x: __m256d) -> __m256d {
 #[inline(always)]
 unsafe fn to_f32<R: RoundingMode, const SIGNED: bool>([a, b]: [__m256i; 2]) -> __m256 {
     const EXPONENT: i64 = 0xFFF << 52;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let magic = _mm256_set1_epi64x(0x4338 << 48);
         let sums = [_mm256_add_epi64(a, magic), _mm256_add_epi64(b, magic)];
         let exponent = _mm256_set1_epi64x(0x4330 << 48);
         let others =
             _mm256_or_si256(_mm256_xor_si256(sums[0], exponent), _mm256_xor_si256(sums[1], exponent));
-        // Without a sign the largest integers would wrap to small negative ones.
+        // Large unsigned integers would wrap to small negative ones.
         let others = if SIGNED { others } else { _mm256_or_si256(others, _mm256_or_si256(a, b)) };
         let values = if _mm256_testz_si256(others, _mm256_set1_epi64x(EXPONENT)) != 0 {
             let magic = _mm256_castsi256_pd(magic);
@@ -268,8 +267,8 @@ unsafe fn to_f32<R: RoundingMode, const SIGNED: bool>([a, b]: [__m256i; 2]) -> _
     }
 }
 
-/// `$pair` are the halves of the elements of two registers saturated to 16 bits each: to be packed to int16 by the next
-/// packing, or (`UNSIGNED`) to uint16. `$int32` are the low and high halves saturated.
+/// `$pair` makes the halves of the elements of two registers, saturated to 16 bits each; the next packing makes them int16 or, if `UNSIGNED`,
+/// uint16. `$int32` makes the saturated low and high halves.
 macro_rules! int64 {
     (
         $lanes:ident, $signed:literal,
@@ -277,14 +276,14 @@ macro_rules! int64 {
         |$low:ident, $high:ident, $target_signed:ident| $int32:expr
     ) => {
         impl<R: RoundingMode> $lanes<R> {
-            /// Two units as 16 bits, each half of a register for itself; the bits of `low` if not `SATURATE`.
+            /// Two units as 16 bits, each half of a register on its own; unless `SATURATE`, the bits of `low`.
             #[inline(always)]
             unsafe fn words<const SATURATE: bool, const UNSIGNED: bool>(
                 a: Self,
                 b: Self,
                 low: __m256i,
             ) -> __m256i {
-                // SAFETY: as of the methods of `Lanes`.
+                // SAFETY: as for the methods of `Lanes`.
                 unsafe {
                     let pair = |[$a, $b]: [__m256i; 2]| {
                         if SATURATE {
@@ -359,7 +358,7 @@ int64!(
     |a, b, unsigned| {
         let both = _mm256_packs_epi32(a, b);
         if unsigned {
-            // The low halves are not signed then.
+            // The low halves are unsigned in that case.
             let max = _mm256_set1_epi64x((-1 << 32) | 0xFFFF);
             let low = _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max));
             _mm256_blend_epi16::<0b1010_1010>(low, both)
@@ -368,11 +367,11 @@ int64!(
         }
     },
     |low, high, signed| {
-        // Comparisons, because shifts compete with the shuffles.
+        // Comparisons, because shifts would compete with the shuffles.
         let zero = _mm256_setzero_si256();
         let high_sign = _mm256_cmpgt_epi32(zero, high);
         if signed {
-            // In range if the high half repeats the sign of the low one.
+            // An element is in range if the high half repeats the sign of the low half.
             let short = _mm256_cmpeq_epi32(_mm256_cmpgt_epi32(zero, low), high);
             let end = _mm256_xor_si256(high_sign, _mm256_set1_epi32(i32::MAX));
             _mm256_blendv_epi8(end, low, short)
@@ -386,7 +385,7 @@ int64!(
     U64,
     false,
     |a, b, unsigned| {
-        // Below the signs, the high halves always, the low ones if those of the result are signed.
+        // Clamps halves below the sign bit: the high halves always, the low ones if the low halves of the result are signed.
         let max = _mm256_set1_epi64x(if unsigned { 0x7FFF_0000_FFFF } else { 0x7FFF_0000_7FFF });
         _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max))
     },

@@ -1,4 +1,4 @@
-//! Targets: how units are packed and stored.
+//! Targets: how units of lanes are packed and stored.
 
 use super::units::{Lanes, Source, UNIT, in_order};
 use crate::arch::x86::intrinsics::*;
@@ -11,7 +11,7 @@ use num_complex::Complex;
 pub(super) trait Target {
     /// Bytes of an element.
     const SIZE: usize;
-    /// Units of a block.
+    /// Number of units in a block.
     const UNITS: usize;
     /// # Safety
     ///
@@ -23,7 +23,7 @@ pub(super) trait Target {
     );
     /// # Safety
     ///
-    /// The CPU has the tier. A unit can be written, and read unless `PART`; then `n` elements.
+    /// The CPU has the tier. A unit can be written. A unit can be read unless `PART`; then `n` elements can be read.
     unsafe fn unit<S: Source, const SATURATE: bool, R: RoundingMode, const PART: bool>(
         src: *const u8,
         dst: *mut u8,
@@ -34,14 +34,14 @@ pub(super) trait Target {
 
 #[inline(always)]
 pub(super) unsafe fn store(p: *mut u8, x: __m256i, k: usize) {
-    // SAFETY: as of `Target::unit`.
+    // SAFETY: as for `Target::unit`.
     unsafe { _mm256_storeu_si256(p.add(32 * k).cast(), x) }
 }
 
-/// The low bits of two units of 32-bit lanes, or what they saturate to, as 16 bits.
+/// The low bits of two units of 32-bit lanes, or the saturated values, as 16 bits.
 #[inline(always)]
 pub(super) unsafe fn pack_16<const SATURATE: bool, const SIGNED: bool>(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let low = _mm256_set1_epi32(0xFFFF);
         in_order(match (SATURATE, SIGNED) {
@@ -52,13 +52,13 @@ pub(super) unsafe fn pack_16<const SATURATE: bool, const SIGNED: bool>(a: __m256
     }
 }
 
-/// The low bits of four units of 32-bit lanes, or what they saturate to, as codes.
+/// The low bits of four units of 32-bit lanes, or the saturated values, as codes.
 #[inline(always)]
 pub(super) unsafe fn pack_8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     x: [__m256i; 4],
     data: &Data,
 ) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let low = _mm256_set1_epi32(data.int.ones().into());
         let [a, b, c, d] = x;
@@ -74,14 +74,14 @@ pub(super) unsafe fn pack_8<const SATURATE: bool, const SIGNED: bool, const NARR
     }
 }
 
-/// Words as codes, of 8 bits unless `NARROW`, each half of the register for itself. Wrapping, they have no other bits.
+/// Packs words to codes of 8 bits, or fewer if `NARROW`, each half of the register on its own. Wrapped words have no other bits.
 #[inline(always)]
 pub(super) unsafe fn pack_words<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     a: __m256i,
     b: __m256i,
     data: &Data,
 ) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let highest = _mm256_set1_epi8(data.int.highest as i8);
         let bytes = if SATURATE && SIGNED { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
@@ -97,7 +97,7 @@ pub(super) unsafe fn pack_words<const SATURATE: bool, const SIGNED: bool, const 
     }
 }
 
-/// An integer of up to 8 bits, one in a byte; of 8 if it saturates unless `NARROW`.
+/// An integer of up to 8 bits, one per byte. If it saturates, it has 8 bits unless `NARROW`.
 pub(super) struct Int8<const SIGNED: bool, const NARROW: bool>;
 
 impl<const SIGNED: bool, const NARROW: bool> Target for Int8<SIGNED, NARROW> {
@@ -172,7 +172,7 @@ pub(super) struct Int64<const SIGNED: bool>;
 /// A float.
 pub(super) struct Real<T>(PhantomData<T>);
 
-/// Targets of which a unit fills registers.
+/// Defines targets where one unit fills whole registers.
 macro_rules! targets {
     ($($type:ty $([$signed:ident])?, $size:literal, |$x:ident, $dst:ident, $saturate:ident, $data:ident| $body:expr;)*) => {$(
         impl$(<const $signed: bool>)? Target for $type {
@@ -217,7 +217,7 @@ targets! {
         store(dst, _mm256_castpd_si256(a), 0);
         store(dst, _mm256_castpd_si256(b), 1);
     };
-    // A complex number with an imaginary part of zero is the real part, extended.
+    // A complex number with an imaginary part of zero is the zero-extended real part.
     Complex<f32>, 8, |x, dst, SATURATE, _data| {
         let x = _mm256_castps_si256(x.f32());
         store(dst, _mm256_cvtepu32_epi64(_mm256_castsi256_si128(x)), 0);

@@ -1,4 +1,4 @@
-//! Units of 8 elements, and the lanes that they are loaded into.
+//! Units of 8 elements, and the lanes that units are loaded into.
 
 use crate::vector::style::RoundingMode;
 use crate::{arch::x86::intrinsics::*, format::data::Data};
@@ -7,13 +7,13 @@ use core::mem::MaybeUninit;
 /// Elements of a unit.
 pub(super) const UNIT: usize = 8;
 
-/// Calls `f` at all steps of `0..n`, and once more for the last `step` elements if the steps do not end there.
+/// Calls `f` for all whole steps of `0..n`, and once more for the last `step` elements if whole steps do not end at `n`.
 ///
 /// `n` is at least `step`.
 #[inline(always)]
 pub(super) fn overlapping(n: usize, step: usize, mut f: impl FnMut(usize)) {
     let (mut i, mut end) = (0, n - n % step);
-    // One place that calls the body, so that it is there once.
+    // One place calls the body, so that its code exists once.
     loop {
         while i < end {
             f(i);
@@ -26,7 +26,7 @@ pub(super) fn overlapping(n: usize, step: usize, mut f: impl FnMut(usize)) {
     }
 }
 
-/// Fewer elements than a unit: all is written to the stack, and what there is of it copied, in pieces of constant sizes.
+/// Stores fewer elements than a unit: writes a unit to the stack and copies the `n` elements from there, in pieces of constant sizes.
 ///
 /// # Safety
 ///
@@ -40,7 +40,7 @@ pub(super) unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnO
     let mut written = stack.0.as_ptr().cast::<u8>();
     for piece in [4, 2, 1] {
         if n & piece != 0 {
-            // SAFETY: the pieces add up to `n` elements, of which the stack has more.
+            // SAFETY: the pieces add up to `n` elements, and the stack has more.
             unsafe {
                 dst.copy_from_nonoverlapping(written, piece * size);
                 (written, dst) = (written.add(piece * size), dst.add(piece * size));
@@ -53,9 +53,9 @@ pub(super) unsafe fn few(mut dst: *mut u8, size: usize, n: usize, unit: impl FnO
 pub(super) trait Source {
     /// Bytes of an element.
     const SIZE: usize;
-    /// Whether there is so little to do that the loop itself counts.
+    /// Whether the body is so short that the cost of the loop counts.
     const LIGHT: bool = false;
-    /// The lanes, to be rounded in a way.
+    /// The lanes that the source is loaded into, for a rounding mode.
     type Lanes<R: RoundingMode>: Lanes;
     /// # Safety
     ///
@@ -81,51 +81,51 @@ pub(super) trait Source {
     }
 }
 
-/// What a kind of lanes becomes, as far as [`kernel`] asks it.
+/// What a kind of lanes becomes; only the methods that [`kernel`] uses for it are defined.
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the one that the way of rounding asks for.
+/// For every method: the CPU has the tier, and the floating-point environment is the one that the rounding mode requires.
 pub(super) trait Lanes: Copy {
-    /// Two units as integers of 16 bits, the low ones, or saturated.
+    /// Two units as integers of 16 bits: the low bits, or saturated.
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(x: [Self; 2], data: &Data) -> __m256i;
-    /// Four units as integers of up to 8 bits, the low ones, or saturated; to 8 unless `NARROW`.
+    /// Four units as integers of up to 8 bits: the low bits, or saturated, to 8 bits unless `NARROW`.
     unsafe fn int8<const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
         x: [Self; 4],
         data: &Data,
     ) -> __m256i;
-    /// The low 32 bits, or saturated.
+    /// The low 32 bits, or the saturated value.
     #[inline(always)]
     unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m256i {
         never::<Self, _>()
     }
-    /// The low 64 bits, or saturated.
+    /// The low 64 bits, or the saturated value.
     #[inline(always)]
     unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> [__m256i; 2] {
         never::<Self, _>()
     }
-    /// Float32.
+    /// The lanes as float32.
     #[inline(always)]
     unsafe fn f32(self) -> __m256 {
         never::<Self, _>()
     }
-    /// Float64.
+    /// The lanes as float64.
     #[inline(always)]
     unsafe fn f64(self) -> [__m256d; 2] {
         never::<Self, _>()
     }
 }
 
-/// The body of a method that is not asked of a kind of lanes: using it does not compile.
+/// The body of a method that no kernel uses for a kind of lanes: using it does not compile.
 pub(super) fn never<L, T>() -> T {
     const { assert!(size_of::<L>() == 0, "`kernel` asks for a pair that has no method") };
     unreachable!()
 }
 
-/// Register `k` of those that hold `n` elements of `SIZE` bytes, a multiple of 4.
+/// Loads register `k` of the registers that hold `n` elements of `SIZE` bytes, a multiple of 4.
 #[inline(always)]
 pub(super) unsafe fn load<const SIZE: usize, const PART: bool>(p: *const u8, n: usize, k: usize) -> __m256i {
-    // SAFETY: as of `Source::load`; the masks are 8 of the 16 lanes. A part may end before the register.
+    // SAFETY: as for `Source::load`; the masks are 8 of the 16 lanes. A part may end before the register.
     unsafe {
         let p = p.wrapping_add(32 * k);
         if PART {
@@ -144,14 +144,14 @@ pub(super) unsafe fn load_pd<const SIZE: usize, const PART: bool>(
     n: usize,
     k: usize,
 ) -> __m256d {
-    // SAFETY: as of `Source::load`.
+    // SAFETY: as for `Source::load`.
     unsafe { _mm256_castsi256_pd(load::<SIZE, PART>(p, n, k)) }
 }
 
-/// A unit of elements of 16 bits.
+/// Loads a unit of elements of 16 bits.
 #[inline(always)]
 pub(super) unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128i {
-    // SAFETY: as of `Source::load`; there are no masks for 16 bits, but the parts are all among the `n < 8` elements.
+    // SAFETY: as for `Source::load`; there are no masks for 16 bits, but the parts are all among the `n < 8` elements.
     unsafe {
         if !PART {
             return _mm_loadu_si128(p.cast());
@@ -173,25 +173,25 @@ pub(super) unsafe fn load_16<const PART: bool>(p: *const u8, n: usize) -> __m128
 /// The even lanes of 32 bits of two registers.
 #[inline(always)]
 pub(super) unsafe fn even_32(a: __m256i, b: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let even = _mm256_shuffle_ps::<0b10_00_10_00>(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b));
         in_order(_mm256_castps_si256(even))
     }
 }
 
-/// The order of what was packed in each half of a register, 64 bits from each of two registers.
+/// Restores the order of elements that were packed in each half of a register, 64 bits from each of two registers.
 #[inline(always)]
 pub(super) unsafe fn in_order(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_permute4x64_epi64::<0b11_01_10_00>(x) }
 }
 
-/// The order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, every other one in the other
+/// Restores the order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, where every second pair is in the other
 /// half of the register.
 #[inline(always)]
 pub(super) unsafe fn pairs_in_order(x: __m256i) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
         _mm256_shuffle_epi8(in_order(x), _mm256_broadcastsi128_si256(order))
@@ -201,6 +201,6 @@ pub(super) unsafe fn pairs_in_order(x: __m256i) -> __m256i {
 /// The even lanes of 64 bits of two registers.
 #[inline(always)]
 pub(super) unsafe fn even_64(a: __m256d, b: __m256d) -> __m256d {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm256_permute4x64_pd::<0b11_01_10_00>(_mm256_unpacklo_pd(a, b)) }
 }

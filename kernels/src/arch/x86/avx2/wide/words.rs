@@ -1,4 +1,4 @@
-//! Integers of 16 bits to those of 8 and fewer.
+//! Casts integers of 16 bits to integers of 8 bits and fewer.
 
 use super::{
     targets::{pack_words, store},
@@ -7,7 +7,7 @@ use super::{
 use crate::arch::x86::intrinsics::*;
 use crate::{dtype::DType, format::data::Data, vector::kernel::KernelFn};
 
-/// The kernel to one of these targets. `FROM_SIGNED` is the source.
+/// The kernel to one of these targets. `FROM_SIGNED` describes the source.
 pub(super) const fn kernel<const FROM_SIGNED: bool>(to: DType, saturate: bool) -> Option<KernelFn> {
     let wrap = run::<false, false, false, true>;
     let clamp: KernelFn = match to {
@@ -61,14 +61,14 @@ avx2_fn! {
     }
 }
 
-/// Codes, each half of the register for itself.
+/// Codes of words, each half of the register on its own.
 #[inline(always)]
 unsafe fn bytes<const FROM_SIGNED: bool, const SATURATE: bool, const SIGNED: bool, const NARROW: bool>(
     a: __m256i,
     b: __m256i,
     data: &Data,
 ) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if SATURATE && FROM_SIGNED {
             return pack_words::<true, SIGNED, NARROW>(a, b, data);

@@ -1,4 +1,4 @@
-//! From memory to 64 source bytes in the order of a shape.
+//! Loads 64 source bytes in the order of a shape.
 
 use super::super::packed;
 use super::shapes::Shape;
@@ -8,13 +8,13 @@ use crate::arch::x86::intrinsics::*;
 pub(super) trait Load {
     /// Bits of an element.
     const BITS: u32;
-    /// 64 elements as they lie there.
+    /// Loads 64 elements in their storage.
     ///
     /// # Safety
     ///
     /// The CPU has the features of the kernel, and the elements are readable.
     unsafe fn load(p: *const u8) -> __m512i;
-    /// One element per byte, in the order of `W`; bits above those of the element do not matter.
+    /// Makes one element per byte, in the order of `W`; bits above the bits of the element do not matter.
     ///
     /// # Safety
     ///
@@ -32,18 +32,18 @@ impl Load for Bytes {
     const BITS: u32 = 8;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> __m512i {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { _mm512_loadu_si512(p.cast()) }
     }
     #[inline(always)]
     unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { W::order(x) }
     }
 }
 
 impl<const BITS: u32> Packed<BITS> {
-    /// For every element of a block its byte, and where in eight bytes of those its bits begin.
+    /// For every element of a block: the byte that goes to its lane (`first_byte`), and the bit at which it begins (`shift`).
     const INDEX: [[u8; 64]; 2] = {
         let mut index = [[0; 64]; 2];
         let mut i = 0;
@@ -55,7 +55,7 @@ impl<const BITS: u32> Packed<BITS> {
         index
     };
 
-    /// Counted from the eight bytes that a byte of a vector is in: where itself begins, or where the dword does.
+    /// For every byte of a vector: the bit at which it, or its dword for elements of 6 bits, begins in its eight bytes.
     const PLACE: [u8; 64] = {
         let mut place = [0; 64];
         let mut i = 0;
@@ -71,14 +71,14 @@ impl<const BITS: u32> Load for Packed<BITS> {
     const BITS: u32 = BITS;
     #[inline(always)]
     unsafe fn load(p: *const u8) -> __m512i {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { packed::load::<BITS>(p) }
     }
     #[inline(always)]
     unsafe fn codes<W: Shape<P>, const P: usize>(x: __m512i) -> __m512i {
-        // SAFETY: the caller has the features; the constants are vectors.
+        // SAFETY: the caller's CPU has the features; the constants are vectors.
         unsafe {
-            // An element of 6 bits needs the other bytes of its dword, so those have to stay together.
+            // An element of 6 bits needs the other bytes of its dword, so the dword has to stay together.
             let movable = BITS < 6 || W::CHUNK >= 4;
             let [index, shift] = const { &Self::INDEX };
             let mut index = _mm512_loadu_si512(index.as_ptr().cast());

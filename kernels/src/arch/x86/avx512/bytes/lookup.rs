@@ -1,8 +1,8 @@
-//! Tables in registers: a byte looked up for each of 64 indices, by an instruction that permutes the bytes of a vector, or two.
+//! Tables in registers: one or two instructions that permute the bytes of a vector look up a byte for each of 64 indices.
 
 use crate::arch::x86::intrinsics::*;
 
-/// A table of `E` entries. Bits of an index above those it needs are ignored.
+/// A table of `E` entries. Higher bits of an index are ignored.
 pub(super) trait Table<const E: usize>: Copy {
     /// # Safety
     ///
@@ -41,12 +41,12 @@ impl<const N: usize> Permuted<N> {
 impl Table<64> for Permuted<1> {
     #[inline(always)]
     unsafe fn load(entries: *const u8) -> Self {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { Self::load(entries) }
     }
     #[inline(always)]
     unsafe fn get(&self, index: __m512i) -> __m512i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { _mm512_permutexvar_epi8(index, self.0[0]) }
     }
 }
@@ -54,12 +54,12 @@ impl Table<64> for Permuted<1> {
 impl Table<128> for Permuted<2> {
     #[inline(always)]
     unsafe fn load(entries: *const u8) -> Self {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { Self::load(entries) }
     }
     #[inline(always)]
     unsafe fn get(&self, index: __m512i) -> __m512i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { _mm512_permutex2var_epi8(self.0[0], index, self.0[1]) }
     }
 }
@@ -67,12 +67,12 @@ impl Table<128> for Permuted<2> {
 impl Table<256> for Permuted<4> {
     #[inline(always)]
     unsafe fn load(entries: *const u8) -> Self {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { Self::load(entries) }
     }
     #[inline(always)]
     unsafe fn get(&self, index: __m512i) -> __m512i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let low = _mm512_permutex2var_epi8(self.0[0], index, self.0[1]);
             let high = _mm512_permutex2var_epi8(self.0[2], index, self.0[3]);

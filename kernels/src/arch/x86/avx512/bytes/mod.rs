@@ -1,11 +1,9 @@
-//! Casts of all dtypes that take a byte per element.
+//! Casts of all dtypes whose elements take one byte or less.
 //!
-//! Such a cast has 256 answers. A kernel looks 64 of them up at once, one byte of the results after the other, and unpacks the
-//! bytes to the width of the target. The tables are data (`lut`), so that one body serves all pairs of the same kind of source
-//! ([`planes`]) and the same shape of target ([`shapes`]). Bytes are permuted by the instructions of VBMI ([`lookup`]); a CPU that
-//! has none of these takes the kernels of AVX2.
-//! Integers of a whole byte are extended instead ([`widen`]). Packed elements are looked up and packed on the way ([`loads`],
-//! [`WPacked`]).
+//! Such a cast has at most 256 results. A kernel looks 64 of them up at once, one byte of the results after the other, and unpacks the bytes to
+//! the width of the target. The tables are data (`lut`), so that one body serves all pairs of the same kind of source ([`planes`]) and the same
+//! shape of target ([`shapes`]). The instructions of VBMI permute bytes ([`lookup`]); a CPU without VBMI uses the kernels of AVX2. Integers of a
+//! whole byte are extended instead ([`widen`]). Packed elements are looked up and packed on the way ([`loads`], [`WPacked`]).
 
 mod loads;
 mod lookup;
@@ -35,7 +33,7 @@ use shapes::{C64, C128, F32, F64, I32, I64, Part, Shape, W8, W16, WPacked, Whole
 use tables::Results;
 
 vbmi_fn! {
-    /// The body of many pairs, the table of the pair in `data`.
+    /// The body of many pairs; `data` has the table of the pair.
     ///
     /// # Safety
     ///
@@ -46,8 +44,8 @@ vbmi_fn! {
         n: usize,
         data: &WithTable<Lut<E, P>>,
     ) {
-        // SAFETY: blocks of 64 elements that lie among the caller's `n`,
-        // and by masks those that are left. Blocks begin on whole bytes of every width.
+        // SAFETY: the blocks of 64 elements lie among the caller's `n`, and masks select the elements that are left. Blocks begin on whole bytes
+        // of every width.
         unsafe {
             let planes = Q::load(data.table());
             let (read, written) = (L::BITS as usize, W::BITS as usize);
@@ -67,7 +65,7 @@ vbmi_fn! {
     }
 }
 
-/// The vectors of a target of more than a byte, and what they are made of.
+/// The vectors of a target of more than a byte, and the bits that they are made from.
 #[derive(Clone, Copy)]
 struct Wide {
     shape: WideShape,
@@ -86,7 +84,7 @@ enum WideShape {
 }
 
 impl Wide {
-    /// `None`: integers of 16 bits, whose words are their own.
+    /// The shape of a target; `None` for integers of 16 bits, whose tables are not shared.
     const fn of(to: DType, saturate: bool) -> Option<Wide> {
         let overflow = Overflow::of(to, saturate);
         let (shape, results) = match to {
@@ -123,7 +121,7 @@ const fn wide<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> Tab
     }
 }
 
-/// The same without those that are or begin with the upper half of a float32, which exponents have no table for.
+/// The same without targets whose bits are, or begin with, the upper half of a float32: exponents have no table for these.
 const fn wide_but_f32<L: Load, Q: Planes<E, 2>, const E: usize>(shape: WideShape) -> TableFn<Lut<E, 2>> {
     match shape {
         WideShape::F64 => run::<L, Q, F64, E, 2>,
@@ -185,7 +183,7 @@ pub(super) const fn find(from: Encoding, to: Encoding, saturate: bool) -> Found 
         Some(Set::Fnuz) => {
             Entry::with_table(wide::<Bytes, Fnuz<T128, 2>, 128>(shape), tables::fnuz(s, results))
         }
-        // The upper half of a float32 is made of the exponent, without entries.
+        // The upper half of a float32 is made from the exponent, without a table.
         Some(Set::Exponents) => match (shape, results) {
             (WideShape::F32, _) => Entry::with_table(run::<Bytes, Exponent, F32, 0, 2>, &Lut::EMPTY),
             (WideShape::C64, _) => Entry::with_table(run::<Bytes, Exponent, C64, 0, 2>, &Lut::EMPTY),
@@ -214,7 +212,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
         (1, true) => Entry::with_table(short_to_byte(from, to), own::<S, D, 64, 1>(saturate)),
         (1, false) => Entry::with_table(to_byte(to), own::<S, D, 256, 1>(saturate)),
         (_, true) => Entry::with_table(short(from, WideShape::W16), own::<S, D, 64, 2>(saturate)),
-        // The sign of an integer of two bytes is no single bit.
+        // The sign of a two-byte integer is no single bit.
         (_, false) => Entry::with_table(
             wide_but_f32::<Bytes, Direct<T256, 2>, 256>(WideShape::W16),
             own::<S, D, 256, 2>(saturate),
@@ -222,7 +220,7 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Entry {
     }
 }
 
-/// The table of a pair alone.
+/// The table of one pair.
 const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: bool) -> &'static Lut<E, P> {
     match saturate {
         true => Of::<Saturating<S, D>, choice::All, E, P>::LUT,
@@ -230,7 +228,7 @@ const fn own<S: Format, D: Format, const E: usize, const P: usize>(saturate: boo
     }
 }
 
-/// The kernel that makes the words of a pair, whatever they are.
+/// The kernel that makes the words of a pair from a table of any words.
 pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16; 256]) -> Made {
     let (s, d) = (from.dtype(), to.dtype());
     let set = Set::of(s);
@@ -245,7 +243,7 @@ pub(super) fn tabled(from: Encoding, to: Encoding, saturate: bool, words: &[u16;
     if matches!(set, Some(Set::Four | Set::Six)) {
         return Made::new(short(from, shape), Lut::new(words, Codes::All));
     }
-    // Half as many codes are quicker, where positive and negative numbers are rounded alike.
+    // A table of half the codes is faster, if positive and negative numbers are rounded alike.
     if set == Some(Set::Signed) && Codes::Magnitudes.tell(words) {
         let run = wide::<Bytes, Signed<T128, 2>, 128>(shape);
         return Made::new(run, Lut::new(words, Codes::Magnitudes));
@@ -303,7 +301,7 @@ const fn extended(from: DType, to: DType, saturate: bool) -> Option<Entry> {
         (_, Spec::Int { bits: 64, .. }) => of::<widen::I64>(from),
         (DType::Float32, _) => in_range::<widen::F32>(from),
         (DType::Complex64, _) => in_range::<widen::C64>(from),
-        // Those to float64 obey the environment, which is not worth looking at for four bits.
+        // The casts to float64 obey the environment, and reading it does not pay for four bits.
         _ if matches!(from, Extended::Signed4 | Extended::Unsigned4) => return None,
         (DType::Float64, _) => in_range::<widen::F64>(from),
         (DType::Complex128, _) => in_range::<widen::C128>(from),

@@ -1,4 +1,4 @@
-//! From 64 source bytes to the planes of their results.
+//! Makes the planes of results from 64 source bytes.
 
 use super::lookup::Table;
 use crate::{
@@ -9,9 +9,9 @@ use crate::{
     },
 };
 
-/// What a kernel keeps in registers to make `P` planes, from a table of `E` entries.
+/// What a kernel keeps in registers to make `P` planes from a table of `E` entries.
 pub(super) trait Planes<const E: usize, const P: usize>: Copy {
-    /// The codes in the table.
+    /// The codes that the table contains.
     type Codes: Choice;
     /// # Safety
     ///
@@ -23,7 +23,7 @@ pub(super) trait Planes<const E: usize, const P: usize>: Copy {
     unsafe fn of(&self, bytes: __m512i) -> [__m512i; P];
 }
 
-// Loops, not `array::from_fn`: a closure there is not always inlined, and then no instruction of a vector is.
+// Loops, not `array::from_fn`: the compiler does not always inline a closure there, and then it inlines no vector instruction either.
 macro_rules! each {
     ($p:ident: $value:expr) => {{
         let mut all = [_mm512_setzero_si512(); P];
@@ -61,7 +61,7 @@ macro_rules! sources {
             }
             #[inline(always)]
             unsafe fn of(&self, $bytes: __m512i) -> [__m512i; P] {
-                // SAFETY: the caller has the features.
+                // SAFETY: the caller's CPU has the features.
                 unsafe {
                     let index = $index;
                     let found = each!(p: self.tables[p].get(index));
@@ -81,7 +81,7 @@ sources! {
     Signed: Magnitudes, |bytes| bytes, with_sign;
     /// A sign and a magnitude, with something else in the place of negative zero.
     Fnuz: Patched, |bytes| bytes, with_sign_and_patch;
-    /// Two's complement.
+    /// Two's complement, looked up by absolute value.
     Twos: Absolutes, |bytes| _mm512_abs_epi8(bytes), with_sign_and_high_patch;
 }
 
@@ -90,7 +90,7 @@ unsafe fn as_found<const P: usize>(found: [__m512i; P], _: [__m512i; P], _: __m5
     found
 }
 
-/// The sign is that of the last plane.
+/// Copies the sign of the code to the last plane.
 #[inline(always)]
 unsafe fn with_sign<const P: usize>(
     mut found: [__m512i; P],
@@ -98,7 +98,7 @@ unsafe fn with_sign<const P: usize>(
     bytes: __m512i,
 ) -> [__m512i; P] {
     const OR_AND: i32 = 0xF8;
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let sign = _mm512_set1_epi8(0x80_u8 as i8);
         found[P - 1] = _mm512_ternarylogic_epi32::<OR_AND>(found[P - 1], bytes, sign);
@@ -112,7 +112,7 @@ unsafe fn with_sign_and_patch<const P: usize>(
     patch: [__m512i; P],
     bytes: __m512i,
 ) -> [__m512i; P] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let found = with_sign(found, patch, bytes);
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
@@ -120,14 +120,14 @@ unsafe fn with_sign_and_patch<const P: usize>(
     }
 }
 
-/// The patch is a power of two: as of 0, there is nothing in the other plane.
+/// The patch is a power of two, so the other plane is zero there, as for 0.
 #[inline(always)]
 unsafe fn with_sign_and_high_patch<const P: usize>(
     found: [__m512i; P],
     patch: [__m512i; P],
     bytes: __m512i,
 ) -> [__m512i; P] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let mut found = with_sign(found, patch, bytes);
         let at = _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(0x80_u8 as i8));
@@ -136,8 +136,8 @@ unsafe fn with_sign_and_high_patch<const P: usize>(
     }
 }
 
-/// `float8_e8m0fnu` to the upper half of a float32, whose exponent field it is: only the lowest code, a subnormal, and the
-/// highest, NaN, have a bit below the field. No table.
+/// `float8_e8m0fnu` to the upper half of a float32, without a table. The code is the exponent field; only the lowest code, a subnormal, and the
+/// highest, NaN, have a bit below the field.
 #[derive(Clone, Copy)]
 pub(super) struct Exponent;
 
@@ -149,7 +149,7 @@ impl Planes<0, 2> for Exponent {
     }
     #[inline(always)]
     unsafe fn of(&self, bytes: __m512i) -> [__m512i; 2] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe {
             let byte = |x: u8| _mm512_set1_epi8(x as i8);
             let high = _mm512_and_si512(_mm512_srli_epi16::<1>(bytes), byte(0x7F));

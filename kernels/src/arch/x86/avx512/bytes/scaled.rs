@@ -1,4 +1,4 @@
-//! Codes of a byte or less as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
+//! Loads codes of at most a byte as blocks of float32, for scaled casts ([`crate::vector::scaled`]).
 
 use super::{
     super::simd::Avx512,
@@ -84,7 +84,7 @@ impl Fusing for Token {
             factors: &Factors<'_>,
             data: [&Data; 2],
         ) {
-            // SAFETY: the CPU has the tier, by the caller, whose blocks these are.
+            // SAFETY: the caller's CPU has the tier, and the blocks are the caller's.
             unsafe { scaled::run::<Self, S, W>(Self::new_unchecked(), src, dst, n, run, factors, data) }
         }
     }
@@ -95,7 +95,7 @@ pub(in crate::arch) fn fused(from: DType, to: Encoding, step: Step) -> Option<Fu
     scaled::fused::<Token>(from, to, step)
 }
 
-/// The sources of codes here.
+/// The sources whose codes this module loads.
 struct Sources;
 
 impl Decoding<Token> for Sources {

@@ -1,9 +1,8 @@
-//! From the planes of 64 results to the vectors of a target.
+//! Makes the vectors of a target from the planes of 64 results.
 //!
-//! Unpacking puts two planes together within their four lanes. So that its results come out in the order of the elements, the
-//! source bytes are put in another order before they are looked up, by one permutation for all results: in chunks of as many
-//! elements as a lane of a result has, so that chunk `j` of lane `l` becomes lane `l` of result `j`. (Permutations of bytes
-//! instead of unpacking would need none before, but they are slower.)
+//! Unpacking combines two planes within their four lanes. So that results come out in the order of the elements, one permutation reorders the
+//! source bytes before they are looked up. It moves chunks of as many elements as a lane of a result has, so that chunk `j` of lane `l` becomes
+//! lane `l` of result `j`. (Byte permutations instead of unpacking would need no permutation before, but they are slower.)
 
 use super::super::packed;
 use crate::arch::x86::ClampSigned;
@@ -13,15 +12,15 @@ use crate::arch::x86::Wrap;
 use crate::arch::x86::intrinsics::*;
 use core::marker::PhantomData;
 
-/// Where result vectors go: a whole block of them, or the bytes before an end.
+/// Where result vectors go: to a whole block, or to the bytes before an end.
 pub(super) trait Sink: Copy {
-    /// Vector `i` of the block.
+    /// Stores vector `i` of the block.
     ///
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, and what the sink covers is writable.
+    /// The CPU has the features of the kernel, and the bytes that the sink covers are writable.
     unsafe fn put(self, i: usize, x: __m512i);
-    /// All of a block of packed elements.
+    /// Stores a whole block of packed elements.
     ///
     /// # Safety
     ///
@@ -38,12 +37,12 @@ pub(super) struct Part(pub *mut u8, pub usize);
 impl Sink for Whole {
     #[inline(always)]
     unsafe fn put(self, i: usize, x: __m512i) {
-        // SAFETY: as the caller's; the store needs no alignment.
+        // SAFETY: the caller's promise is the same; the store needs no alignment.
         unsafe { _mm512_storeu_si512(self.0.add(64 * i).cast(), x) }
     }
     #[inline(always)]
     unsafe fn put_packed<const BITS: u32>(self, x: __m512i) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { packed::store::<BITS>(self.0, x) }
     }
 }
@@ -53,13 +52,13 @@ impl Sink for Part {
     unsafe fn put(self, i: usize, x: __m512i) {
         let Self(start, bytes) = self;
         if let Some(left @ 1..) = bytes.checked_sub(64 * i) {
-            // SAFETY: the mask leaves out what is behind the end; else as the caller's.
+            // SAFETY: the mask leaves out the bytes after the end; otherwise the caller's promise is the same.
             unsafe { _mm512_mask_storeu_epi8(start.add(64 * i).cast(), first(left), x) }
         }
     }
     #[inline(always)]
     unsafe fn put_packed<const BITS: u32>(self, x: __m512i) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { self.put(0, x) }
     }
 }
@@ -74,15 +73,15 @@ pub(super) fn first(n: usize) -> u64 {
 pub(super) trait Shape<const P: usize> {
     /// Bits of an element.
     const BITS: u32;
-    /// How many source bytes [`order`](Self::order) leaves together.
+    /// The number of adjacent source bytes that [`order`](Self::order) keeps together.
     const CHUNK: usize;
-    /// Source bytes in the order that [`emit`](Self::emit) wants.
+    /// Reorders source bytes for [`emit`](Self::emit).
     ///
     /// # Safety
     ///
     /// The CPU has the features of the kernel.
     unsafe fn order(bytes: __m512i) -> __m512i;
-    /// The planes of the first `n` elements, where others would show.
+    /// Clears the planes after the first `n` elements, where other elements would show.
     ///
     /// # Safety
     ///
@@ -93,7 +92,7 @@ pub(super) trait Shape<const P: usize> {
     }
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, and the sink is good for the block.
+    /// The CPU has the features of the kernel, and the sink has room for the block.
     unsafe fn emit(planes: [__m512i; P], sink: impl Sink);
 }
 
@@ -103,17 +102,17 @@ pub(super) struct W8;
 pub(super) struct WPacked<const ELEMENT_BITS: u32>;
 /// Elements of 16 bits.
 pub(super) struct W16;
-/// 32 bits of which the upper 16 are looked up.
+/// Elements of 32 bits; the upper 16 are looked up.
 pub(super) struct F32;
 /// The same as the real part of a complex number.
 pub(super) struct C64;
-/// 64 bits of which the upper 16 are looked up.
+/// Elements of 64 bits; the upper 16 are looked up.
 pub(super) struct F64;
 /// The same as the real part of a complex number.
 pub(super) struct C128;
-/// 32-bit integers of looked up float32.
+/// 32-bit integers from looked-up float32.
 pub(super) struct I32<O: Overflows>(PhantomData<O>);
-/// 64-bit integers of looked up float32.
+/// 64-bit integers from looked-up float32.
 pub(super) struct I64<O: Overflows>(PhantomData<O>);
 
 impl Shape<1> for W8 {
@@ -125,7 +124,7 @@ impl Shape<1> for W8 {
     }
     #[inline(always)]
     unsafe fn emit([codes]: [__m512i; 1], sink: impl Sink) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { sink.put(0, codes) }
     }
 }
@@ -137,15 +136,15 @@ impl<const ELEMENT_BITS: u32> Shape<1> for WPacked<ELEMENT_BITS> {
     unsafe fn order(bytes: __m512i) -> __m512i {
         bytes
     }
-    /// The last byte has zeros behind the last element.
+    /// The last byte has zeros after the last element.
     #[inline(always)]
     unsafe fn only([codes]: [__m512i; 1], n: usize) -> [__m512i; 1] {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         [unsafe { _mm512_maskz_mov_epi8(first(n), codes) }]
     }
     #[inline(always)]
     unsafe fn emit([codes]: [__m512i; 1], sink: impl Sink) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { sink.put_packed::<ELEMENT_BITS>(packed::join::<ELEMENT_BITS>(codes)) }
     }
 }
@@ -155,12 +154,12 @@ impl Shape<2> for W16 {
     const CHUNK: usize = 8;
     #[inline(always)]
     unsafe fn order(bytes: __m512i) -> __m512i {
-        // SAFETY: the caller has the features.
+        // SAFETY: the caller's CPU has the features.
         unsafe { _mm512_permutexvar_epi64(_mm512_setr_epi64(0, 4, 1, 5, 2, 6, 3, 7), bytes) }
     }
     #[inline(always)]
     unsafe fn emit(planes: [__m512i; 2], sink: impl Sink) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe {
             let [a, b] = words(planes);
             sink.put(0, a);
@@ -176,12 +175,12 @@ macro_rules! through_dwords {
             const CHUNK: usize = $chunk;
             #[inline(always)]
             unsafe fn order(bytes: __m512i) -> __m512i {
-                // SAFETY: the caller has the features.
+                // SAFETY: the caller's CPU has the features.
                 unsafe { $order(bytes) }
             }
             #[inline(always)]
             unsafe fn emit(planes: [__m512i; 2], $sink: impl Sink) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe {
                     let x = upper_halves(planes);
                     { let ($i, $x) = (0, x[0]); $put }
@@ -203,7 +202,7 @@ through_dwords! {
         let max = _mm512_set1_epi32(i32::MAX);
         sink.put(i, _mm512_mask_mov_epi32(_mm512_cvttps_epi32(x), above, max));
     }
-    // What is above the range is all ones for the instruction, too.
+    // The instruction returns all ones for values above the range, too.
     I32<ClampUnsigned>, 4, fours(4), |sink, i, x| {
         let x = _mm512_max_ps(_mm512_castsi512_ps(x), _mm512_setzero_ps());
         sink.put(i, _mm512_cvttps_epu32(x));
@@ -246,7 +245,7 @@ through_dwords! {
 
 #[inline(always)]
 unsafe fn halves(x: __m512i) -> [__m256; 2] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let high = _mm512_extracti64x4_epi64::<1>(x);
         [_mm256_castsi256_ps(_mm512_castsi512_si256(x)), _mm256_castsi256_ps(high)]
@@ -255,7 +254,7 @@ unsafe fn halves(x: __m512i) -> [__m256; 2] {
 
 #[inline(always)]
 unsafe fn saturated(x: __m256) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let above = _mm256_cmp_ps_mask::<_CMP_GE_OQ>(x, _mm256_set1_ps(9_223_372_036_854_775_808.0));
         _mm512_mask_mov_epi64(_mm512_cvttps_epi64(x), above, _mm512_set1_epi64(i64::MAX))
@@ -264,7 +263,7 @@ unsafe fn saturated(x: __m256) -> __m512i {
 
 #[inline(always)]
 unsafe fn words([low, high]: [__m512i; 2]) -> [__m512i; 2] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe { [_mm512_unpacklo_epi8(low, high), _mm512_unpackhi_epi8(low, high)] }
 }
 
@@ -275,7 +274,7 @@ unsafe fn words([low, high]: [__m512i; 2]) -> [__m512i; 2] {
 /// The CPU has the features of the kernel.
 #[inline(always)]
 pub(super) unsafe fn upper_halves(planes: [__m512i; 2]) -> [__m512i; 4] {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let ([a, b], zero) = (words(planes), _mm512_setzero_si512());
         [
@@ -287,20 +286,20 @@ pub(super) unsafe fn upper_halves(planes: [__m512i; 2]) -> [__m512i; 4] {
     }
 }
 
-/// Chunks of four bytes, lanes and chunks exchanged.
+/// Exchanges lanes and chunks, for chunks of four bytes.
 #[inline(always)]
 unsafe fn fours(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let order = _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         _mm512_permutexvar_epi32(order, bytes)
     }
 }
 
-/// Chunks of two bytes: lane `l` gets pair `l` of every eight bytes.
+/// The same for chunks of two bytes: lane `l` gets pair `l` of every eight bytes.
 #[inline(always)]
 unsafe fn pairs(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let order = _mm512_set_epi16(
             31, 27, 23, 19, 15, 11, 7, 3, 30, 26, 22, 18, 14, 10, 6, 2, 29, 25, 21, 17, 13, 9, 5, 1, 28, 24,
@@ -310,10 +309,10 @@ unsafe fn pairs(bytes: __m512i) -> __m512i {
     }
 }
 
-/// Single bytes: lane `l` gets byte `l` of every four.
+/// The same for single bytes: lane `l` gets byte `l` of every four.
 #[inline(always)]
 unsafe fn singles(bytes: __m512i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let within = _mm_setr_epi8(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15);
         fours(_mm512_shuffle_epi8(bytes, _mm512_broadcast_i32x4(within)))

@@ -1,4 +1,4 @@
-//! The tables of the common rules that many targets share: rows of those of a source.
+//! The tables of the common rules that many targets share: one row per source.
 
 use crate::{
     dtype::COUNT,
@@ -19,17 +19,17 @@ use crate::{
     },
 };
 
-/// What 16 bits hold of results of more than a byte. Many targets need the same.
+/// What the 16 bits of results of more than a byte contain. Many targets need the same bits.
 #[derive(Clone, Copy)]
 pub(super) enum Results {
     /// The upper half of float32.
     Float32,
-    /// The upper half of the first half of float64.
+    /// The upper 16 bits of float64.
     Float64,
     Float16,
-    /// float32 to be truncated to 32 bits, which wrap or saturate.
+    /// float32 to be truncated to 32 bits, wrapping or saturating.
     Truncating32(bool),
-    /// To 64 bits.
+    /// float32 to be truncated to 64 bits.
     Truncating64(bool),
 }
 
@@ -123,27 +123,27 @@ pub(super) const fn short(from: DType, results: Results) -> &'static Lut<64, 2> 
     &SHORT_WIDE[place(from, const { &places(Set::SHORT) })][results.place()]
 }
 
-/// Of a float with a sign.
+/// The table of a float with a sign.
 pub(super) const fn signed(from: DType, results: Results) -> &'static Lut<128, 2> {
     &SIGNED_WIDE[place(from, const { &places(&[Set::Signed]) })][results.place()]
 }
 
-/// Of a float without negative zero.
+/// The table of a float without negative zero.
 pub(super) const fn fnuz(from: DType, results: Results) -> &'static Lut<128, 2> {
     &FNUZ_WIDE[place(from, const { &places(&[Set::Fnuz]) })][results.place()]
 }
 
-/// Of exponents.
+/// The table of exponents.
 pub(super) const fn exponents(from: DType, results: Results) -> &'static Lut<256, 2> {
     &EXPONENT_WIDE[place(from, const { &places(&[Set::Exponents]) })][results.place()]
 }
 
-/// Of int8 to floats.
+/// The table of int8 to floats.
 pub(super) const fn int8(results: Results) -> &'static Lut<128, 2> {
     &INT8[matches!(results, Results::Float16) as usize]
 }
 
-/// Of uint8 to floats.
+/// The table of uint8 to floats.
 pub(super) const fn uint8(results: Results) -> &'static Lut<256, 2> {
     &UINT8[matches!(results, Results::Float16) as usize]
 }

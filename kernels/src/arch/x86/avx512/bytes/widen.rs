@@ -1,6 +1,6 @@
-//! Integers of a byte and of four bits, and bool, by extension: no table is quicker than the instructions that widen integers.
+//! Extends integers of a byte and of four bits, and bool: the instructions that widen integers are faster than any table.
 //!
-//! Targets that the extended integer is close to: integers of all widths, and the floats that hold it after one conversion.
+//! Covers the targets that are close to the extended integer: integers of all widths, and the floats that hold the integer after one conversion.
 
 use super::shapes;
 use super::shapes::first;
@@ -9,7 +9,7 @@ use crate::format::typed;
 use crate::format::{data::Data, lut};
 use crate::vector::kernel::WithTable;
 
-/// What is extended.
+/// The source that is extended.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Extended {
     /// int8.
@@ -20,9 +20,9 @@ pub(crate) enum Extended {
     Unsigned,
     /// bool: any byte but 0 is 1.
     Truth,
-    /// int4, a byte each, whose upper bits do not count.
+    /// int4, one per byte, whose upper bits do not count.
     Signed4,
-    /// uint4, a byte each, whose upper bits do not count.
+    /// uint4, one per byte, whose upper bits do not count.
     Unsigned4,
 }
 
@@ -41,13 +41,13 @@ typed! {
 pub(super) trait Wide {
     /// Bytes of an element.
     const SIZE: usize;
-    /// Elements of a vector of extended integers.
+    /// Elements in a vector of extended integers.
     const LANES: usize;
-    /// The vectors of so many bytes; those behind the first are written by targets that need several.
+    /// Stores the vectors of [`LANES`](Self::LANES) bytes; targets that need several vectors write the others after the first.
     ///
     /// # Safety
     ///
-    /// The CPU has the features of the kernel, and the sink is good for the vectors.
+    /// The CPU has the features of the kernel, and the sink has room for the vectors.
     unsafe fn emit<E: Extend>(bytes: __m256i, sink: impl shapes::Sink);
 }
 
@@ -64,7 +64,7 @@ pub(super) struct C128;
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn words<E: Extend>(bytes: __m256i, one: i16) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Signed | Extended::Signed4 => _mm512_cvtepi8_epi16(bytes),
@@ -80,7 +80,7 @@ unsafe fn words<E: Extend>(bytes: __m256i, one: i16) -> __m512i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn dwords<E: Extend>(bytes: __m256i, one: i32) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
         match E::SOURCE {
@@ -97,7 +97,7 @@ unsafe fn dwords<E: Extend>(bytes: __m256i, one: i32) -> __m512i {
 /// Integers, and for bool `one` instead of 1.
 #[inline(always)]
 unsafe fn qwords<E: Extend>(bytes: __m256i, one: i64) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let bytes = _mm256_castsi256_si128(bytes);
         match E::SOURCE {
@@ -113,18 +113,18 @@ unsafe fn qwords<E: Extend>(bytes: __m256i, one: i64) -> __m512i {
 
 #[inline(always)]
 unsafe fn floats<E: Extend>(bytes: __m256i) -> __m512i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = dwords::<E>(bytes, 1_f32.to_bits() as i32);
         if E::SOURCE == Extended::Truth { x } else { _mm512_castps_si512(_mm512_cvtepi32_ps(x)) }
     }
 }
 
-/// An integer is put behind the point of a large number, which is then taken away: the conversion instruction is slower.
+/// Adds an integer behind the point of a large number, which is then subtracted: the conversion instruction is slower.
 #[inline(always)]
 unsafe fn doubles<E: Extend>(bytes: __m256i) -> __m512i {
     const LARGE: f64 = (3_u64 << 51) as f64;
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         let x = qwords::<E>(bytes, 1_f64.to_bits() as i64);
         if E::SOURCE == Extended::Truth {
@@ -142,7 +142,7 @@ macro_rules! targets {
             const LANES: usize = $lanes;
             #[inline(always)]
             unsafe fn emit<E: Extend>($bytes: __m256i, $sink: impl shapes::Sink) {
-                // SAFETY: as the caller's.
+                // SAFETY: the caller's promise is the same.
                 unsafe { $emit }
             }
         }
@@ -151,7 +151,7 @@ macro_rules! targets {
 
 targets! {
     I16, 2, 32, |bytes, sink| { sink.put(0, words::<E>(bytes, 1)) }
-    // Only for bool.
+    // For bool only.
     F16, 2, 32, |bytes, sink| { sink.put(0, words::<E>(bytes, 0x3C00)) }
     BF16, 2, 32, |bytes, sink| { sink.put(0, words::<E>(bytes, 0x3F80)) }
     I32, 4, 16, |bytes, sink| { sink.put(0, dwords::<E>(bytes, 1)) }
@@ -159,7 +159,7 @@ targets! {
     F32, 4, 16, |bytes, sink| { sink.put(0, floats::<E>(bytes)) }
     F64, 8, 8, |bytes, sink| { sink.put(0, doubles::<E>(bytes)) }
     C64, 8, 16, |bytes, sink| {
-        // Every other lane zero.
+        // Every second lane is zero.
         let x = floats::<E>(bytes);
         let first = _mm512_setr_epi32(0, 0, 1, 0, 2, 0, 3, 0, 4, 0, 5, 0, 6, 0, 7, 0);
         let second = _mm512_setr_epi32(8, 0, 9, 0, 10, 0, 11, 0, 12, 0, 13, 0, 14, 0, 15, 0);
@@ -167,17 +167,17 @@ targets! {
         sink.put(1, _mm512_maskz_permutexvar_epi32(0x5555, second, x));
     }
     C128, 16, 8, |bytes, sink| {
-        // The imaginary parts are zeros between the bytes.
+        // Zeros between the bytes become the imaginary parts.
         let pairs = _mm_unpacklo_epi8(_mm256_castsi256_si128(bytes), _mm_setzero_si128());
         sink.put(0, doubles::<E>(_mm256_castsi128_si256(pairs)));
         sink.put(1, doubles::<E>(_mm256_castsi128_si256(_mm_unpackhi_epi64(pairs, pairs))));
     }
 }
 
-/// Bytes that hold the values of their elements.
+/// Clears or extends the upper bits, so that bytes hold the values of their elements.
 #[inline(always)]
 unsafe fn limited<E: Extend>(bytes: __m256i) -> __m256i {
-    // SAFETY: the caller has the features.
+    // SAFETY: the caller's CPU has the features.
     unsafe {
         match E::SOURCE {
             Extended::Clamped => _mm256_max_epi8(bytes, _mm256_setzero_si256()),
@@ -197,7 +197,7 @@ avx512_fn! {
     ///
     /// As [`KernelFn`].
     pub(super) unsafe fn widen<W: Wide, E: Extend>(src: *const u8, dst: *mut u8, n: usize, _: &Data) {
-        // SAFETY: each step reads the bytes of whole elements among the `n`, or by a mask those that are left, and writes the same
+        // SAFETY: each step reads the bytes of whole elements among the `n`, or under a mask the elements that are left, and writes the same
         // elements.
         unsafe {
             let mut i = 0;

@@ -1,4 +1,4 @@
-//! Whole blocks of elements: how they are loaded, packed and stored.
+//! Loads, packs and stores whole blocks of elements.
 
 use super::*;
 
@@ -96,9 +96,9 @@ impl<const VBMI: bool, const BF16: bool> Blocks for Avx512<VBMI, BF16> {
         if !BF16 {
             return bf16::<Self, Common>(self, x, data);
         }
-        // SAFETY: the token proves the instructions, those of the feature too.
+        // SAFETY: the token proves the instructions, including the optional feature's.
         unsafe {
-            // The instruction takes subnormals for zeros and keeps the payload of NaN.
+            // The instruction takes subnormals for zeros, and keeps the payload of NaN.
             const SUBNORMAL_OR_NAN: i32 = 0x01 | 0x20 | 0x80;
             let others = if SUBNORMAL {
                 let others = each!(x, |x| _mm512_fpclass_ps_mask::<SUBNORMAL_OR_NAN>(_mm512_castsi512_ps(x)));
@@ -137,7 +137,7 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
             let one = _mm512_set1_epi16(1);
             let [a, b] = each!([x[0], x[1]], |x| _mm512_min_epu16(_mm512_add_epi16(x, x), one));
             let codes = _mm512_packus_epi16(a, b);
-            // This packing leaves them apart with VBMI too.
+            // This packing leaves elements lane-split with VBMI too.
             if VBMI { _mm512_permutexvar_epi64(constant(&HALVES_APART), codes) } else { codes }
         };
     }
@@ -211,7 +211,7 @@ impl<const VBMI: bool, const BF16: bool> Casts for Avx512<VBMI, BF16> {
     ) -> [__m512i; 4] {
         // SAFETY: the token proves the instructions.
         unsafe {
-            // Integers that have 32 bits, as most have, are cast as such.
+            // Integers that fit in 32 bits, as most do, are cast as int32.
             let low = each!([0, 1, 2, 3], |k| {
                 let [a, b] = each!([2 * k, 2 * k + 1], |k| load_64::<PART>(p, n, k));
                 _mm512_permutex2var_epi32(a, constant(&LOWER), b)

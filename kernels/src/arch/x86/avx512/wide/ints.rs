@@ -1,8 +1,8 @@
 //! Lanes of integers, which become floats.
 //!
-//! What the environment rounds toward zero is corrected by what is lost, for which the float is converted back. *Ties away*: twice
-//! what is lost is added, again toward zero. That reaches the next float if and only if at least half of the way to it is
-//! lost, for less than the whole way is. *To odd*: the last bit is set if anything is lost.
+//! Values that the environment rounds toward zero are corrected by the amount that was lost; the float is converted back to find it. *Ties
+//! away*: twice the loss is added, again rounding toward zero. The sum reaches the next float if and only if at least half of the step to it was
+//! lost, because less than the whole step is lost. *To odd*: the last bit is set if anything was lost.
 
 use super::{
     lanes::{Lanes, NEAREST, join},

@@ -1,20 +1,18 @@
-//! Sixteen elements in registers, by kind, and what each kind becomes.
+//! Sixteen elements in registers, by kind, and the results that each kind becomes.
 //!
-//! **Float to integer, wrapping**: the low bits of the truncated value. A float32 of 2^31 and more, or a float64 of 2^63
-//! and more, has no fraction, so a multiple of 2^32 (2^64) may be taken away from it before it is truncated: the nearest
-//! one, `x - round(x / m) * m`, which leaves at most `m / 2` in magnitude, exactly. Where nothing is to be taken away `x`
-//! stays what it is. `m / 2` itself is one too many for the conversion, which answers with the bits of `-m / 2`: right in all
-//! bits that are kept. It answers the same for NaN, and that is what infinity has become; those are zeroed if the target
-//! keeps that bit.
+//! **Float to integer, wrapping**: the result is the low bits of the truncated value. A float32 of 2^31 and more, or a float64 of 2^63 and more,
+//! has no fraction, so the kernel may subtract a multiple of 2^32 (2^64) before it truncates: the nearest one, `x - round(x / m) * m`. The
+//! difference is exact, and its magnitude is at most `m / 2`. If the multiple is zero, `x` stays the same. `m / 2` itself is too large by one
+//! for the conversion, which returns the bits of `-m / 2`: they are right in all bits that are kept. The conversion returns the same bits for
+//! NaN, and infinity has become NaN; both are zeroed if the target keeps that bit.
 //!
-//! **Saturating**: the conversion to unsigned integers gives all ones for what is too large, after negative numbers and NaN
-//! were made zero by a maximum. The one to signed integers gives the lowest integer for everything out of range; so what is too large
-//! is clamped before, or replaced afterwards, and NaN is masked away.
+//! **Saturating**: a maximum turns negative numbers and NaN into zero, and then the conversion to unsigned integers returns all ones for values
+//! that are too large. The conversion to signed integers returns the lowest integer for everything out of range. So values that are too large
+//! are clamped before it, or replaced afterwards, and NaN is masked away.
 //!
-//! **Rounding** (`R`): integers in the direction of the environment, by the conversions that do not truncate. Ties go away from
-//! zero if a half is added first and the environment rounds toward zero. What is clamped or taken away has no fraction, so
-//! that may be done before. Floats in the direction of the environment; to odd and with ties away see [`f64_to_f32`] and
-//! `ints`.
+//! **Rounding** (`R`): integers are rounded in the direction of the environment, by the conversions that do not truncate. For ties away from
+//! zero, a half is added first and the environment rounds toward zero. Clamped values and subtracted multiples have no fraction, so clamping and
+//! subtracting may come first. Floats are rounded in the direction of the environment; to odd and with ties away, see [`f64_to_f32`] and `ints`.
 
 use super::units::store_32;
 use crate::arch::x86::intrinsics::*;
@@ -23,43 +21,43 @@ use crate::vector::style::RoundingMode;
 use crate::{arch::x86::env, format::data::Data};
 use core::marker::PhantomData;
 
-/// What a kind of lanes becomes, as far as `kernel` asks it.
+/// What a kind of lanes becomes; only the methods that `kernel` uses for it are defined.
 ///
 /// # Safety
 ///
-/// Of every method: the CPU has the tier, and the floating-point environment is the one that the way of rounding asks for.
+/// For every method: the CPU has the tier, and the floating-point environment is the one that the rounding mode requires.
 pub(super) trait Lanes: Copy {
-    /// Bytes: the low 8 bits, or saturated.
+    /// Bytes: the low 8 bits, or the saturated value.
     #[inline(always)]
     unsafe fn int8<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m128i {
         never::<Self, _>()
     }
-    /// The low 16 bits, or saturated.
+    /// The low 16 bits, or the saturated value.
     #[inline(always)]
     unsafe fn int16<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m256i {
         never::<Self, _>()
     }
-    /// The low 32 bits, or saturated.
+    /// The low 32 bits, or the saturated value.
     #[inline(always)]
     unsafe fn int32<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> __m512i {
         never::<Self, _>()
     }
-    /// The low 64 bits, or saturated.
+    /// The low 64 bits, or the saturated value.
     #[inline(always)]
     unsafe fn int64<const SATURATE: bool, const SIGNED: bool>(self, _: &Data) -> [__m512i; 2] {
         never::<Self, _>()
     }
-    /// Float32.
+    /// The lanes as float32.
     #[inline(always)]
     unsafe fn f32(self) -> __m512 {
         never::<Self, _>()
     }
-    /// Float64.
+    /// The lanes as float64.
     #[inline(always)]
     unsafe fn f64(self) -> [__m512d; 2] {
         never::<Self, _>()
     }
-    /// Which are not zero, of either sign.
+    /// The mask of lanes that are not zero, of either sign.
     #[inline(always)]
     unsafe fn nonzero(self) -> __mmask16 {
         never::<Self, _>()
@@ -67,12 +65,12 @@ pub(super) trait Lanes: Copy {
     /// Stores float32: all, or if `PART`, the first `n`.
     #[inline(always)]
     unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
-        // SAFETY: as the caller's.
+        // SAFETY: the caller's promise is the same.
         unsafe { store_32::<PART>(dst, _mm512_castps_si512(self.f32()), n) }
     }
 }
 
-/// The body of a method that is not asked of a kind of lanes: using it does not compile.
+/// The body of a method that no kernel uses for a kind of lanes: using it does not compile.
 fn never<L, T>() -> T {
     const { assert!(size_of::<L>() == 0, "`kernel` asks for a pair that has no method") };
     unreachable!()
@@ -80,7 +78,7 @@ fn never<L, T>() -> T {
 
 #[derive(Clone, Copy)]
 pub(super) struct F32<R: RoundingMode>(pub __m512, pub PhantomData<R>);
-/// Float32 to be widened.
+/// Float32 that will be widened.
 #[derive(Clone, Copy)]
 pub(super) struct Halves<R: RoundingMode>(pub [__m256; 2], pub PhantomData<R>);
 #[derive(Clone, Copy)]
@@ -88,29 +86,29 @@ pub(super) struct F64<R: RoundingMode>(pub [__m512d; 2], pub PhantomData<R>);
 
 #[inline(always)]
 pub(super) unsafe fn join(low: __m256i, high: __m256i) -> __m512i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe { _mm512_inserti64x4::<1>(_mm512_castsi256_si512(low), high) }
 }
 
-/// Whatever the environment says.
+/// Rounds to nearest whatever the environment says.
 pub(super) const NEAREST: i32 = _MM_FROUND_TO_NEAREST_INT | _MM_FROUND_NO_EXC;
 
-/// Modulo 2^32, if the number has no fraction or is less than half of that. Infinity becomes NaN.
+/// Reduces modulo 2^32, if the number has no fraction or is less than 2^31. Infinity becomes NaN.
 #[inline(always)]
 unsafe fn modulo_f32(x: __m512) -> __m512 {
     const M: f32 = (1_u64 << 32) as f32;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let multiple = _mm512_roundscale_ps::<NEAREST>(_mm512_mul_ps(x, _mm512_set1_ps(1.0 / M)));
         _mm512_fnmadd_ps(multiple, _mm512_set1_ps(M), x)
     }
 }
 
-/// Modulo 2^64, as [`modulo_f32`].
+/// Reduces modulo 2^64, as [`modulo_f32`].
 #[inline(always)]
 unsafe fn modulo_f64(x: __m512d) -> __m512d {
     const M: f64 = (1_u128 << 64) as f64;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let multiple = _mm512_roundscale_pd::<NEAREST>(_mm512_mul_pd(x, _mm512_set1_pd(1.0 / M)));
         _mm512_fnmadd_pd(multiple, _mm512_set1_pd(M), x)
@@ -124,26 +122,26 @@ macro_rules! convert {
     };
 }
 
-/// Before a conversion to integers: with a half added if ties go away from zero.
+/// Prepares a conversion to integers: adds a half if ties go away from zero.
 #[inline(always)]
 pub(super) unsafe fn aside_ps<R: RoundingMode>(x: __m512, data: &Data) -> __m512 {
     if R::MODE == Mode::Common {
         return x;
     }
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let half = _mm512_set1_ps(f32::from_bits(data.rounding.half));
         env::_mm512_add_ps(x, _mm512_or_ps(half, _mm512_and_ps(x, _mm512_set1_ps(-0.0))))
     }
 }
 
-/// Before a conversion to integers: with a half added if ties go away from zero.
+/// Prepares a conversion to integers: adds a half if ties go away from zero.
 #[inline(always)]
 unsafe fn aside_pd<R: RoundingMode>(x: __m512d, data: &Data) -> __m512d {
     if R::MODE == Mode::Common {
         return x;
     }
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let half = _mm512_set1_pd(f32::from_bits(data.rounding.half).into());
         env::_mm512_add_pd(x, _mm512_or_pd(half, _mm512_and_pd(x, _mm512_set1_pd(-0.0))))
@@ -151,10 +149,10 @@ unsafe fn aside_pd<R: RoundingMode>(x: __m512d, data: &Data) -> __m512d {
 }
 
 impl<R: RoundingMode> F32<R> {
-    /// Truncated or rounded, and clamped between the ends of int32 and `max` (uint32 from 0 on, without `max`), NaN as 0.
+    /// Truncates or rounds, and clamps to int32, at most `max`, or to uint32 regardless of `max`; NaN becomes 0.
     #[inline(always)]
     pub(super) unsafe fn clamped<const SIGNED: bool>(self, max: f32, data: &Data) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let x = aside_ps::<R>(self.0, data);
             if SIGNED {
@@ -167,10 +165,10 @@ impl<R: RoundingMode> F32<R> {
             }
         }
     }
-    /// Truncated or rounded; the lowest integer if that is out of range.
+    /// Truncates or rounds; the lowest integer if the value is out of range.
     #[inline(always)]
     unsafe fn low(x: __m512) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe { convert!(_mm512_cvttps_epi32 env::_mm512_cvtps_epi32(x)) }
     }
 }
@@ -181,7 +179,7 @@ impl<R: RoundingMode> Lanes for F32<R> {
         // SAFETY: the caller's promise.
         unsafe {
             match (SATURATE, SIGNED) {
-                // Out of the range of int32 all numbers are multiples of 2^8.
+                // All numbers out of range of int32 are multiples of 2^8.
                 (false, _) => _mm512_cvtepi32_epi8(Self::low(aside_ps::<R>(self.0, data))),
                 (true, true) => _mm512_cvtsepi32_epi8(self.clamped::<SIGNED>(127.0, data)),
                 (true, false) => _mm512_cvtusepi32_epi8(self.clamped::<SIGNED>(255.0, data)),
@@ -241,12 +239,12 @@ impl<R: RoundingMode> Lanes for Halves<R> {
     }
     #[inline(always)]
     unsafe fn f64(self) -> [__m512d; 2] {
-        // SAFETY: the caller's promise. The conversions of floats make NaN quiet and keep the rest of it.
+        // SAFETY: the caller's promise. The conversions of floats make NaN quiet and keep its other bits.
         unsafe { [_mm512_cvtps_pd(self.0[0]), _mm512_cvtps_pd(self.0[1])] }
     }
 }
 
-/// Eight lanes.
+/// Converts eight lanes.
 #[inline(always)]
 unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool>(
     x: __m256,
@@ -254,7 +252,7 @@ unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
 ) -> __m512i {
     const ABOVE: f32 = (1_u64 << 63) as f32;
     const M: f32 = (1_u128 << 64) as f32;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let mut x = x;
         if R::MODE != Mode::Common {
@@ -279,10 +277,10 @@ unsafe fn f32_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
     }
 }
 
-/// Truncated or rounded, and clamped between the ends of int32 or uint32, NaN as 0.
+/// Truncates or rounds, and clamps to int32 or uint32; NaN becomes 0.
 #[inline(always)]
 unsafe fn clamp_f64<R: RoundingMode, const SIGNED: bool>(x: __m512d, data: &Data) -> __m256i {
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let x = aside_pd::<R>(x, data);
         if SIGNED {
@@ -302,7 +300,7 @@ unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
     data: &Data,
 ) -> __m512i {
     const ABOVE: f64 = (1_u64 << 63) as f64;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         let x = aside_pd::<R>(x, data);
         if SATURATE && !SIGNED {
@@ -320,12 +318,12 @@ unsafe fn f64_to_int64<R: RoundingMode, const SATURATE: bool, const SIGNED: bool
     }
 }
 
-/// Eight lanes. To nearest with ties away, a last bit that is set moves a tie past the middle; zeros, which it would make
+/// Converts eight lanes. To round to nearest with ties away, setting the last bit moves a tie past the middle; zeros, which would become
 /// subnormal, and infinities are left out.
 #[inline(always)]
 unsafe fn f64_to_f32<R: RoundingMode>(x: __m512d) -> __m256 {
     const ZERO_OR_INFINITE: i32 = 0x1E;
-    // SAFETY: as of the methods of `Lanes`.
+    // SAFETY: as for the methods of `Lanes`.
     unsafe {
         if R::MODE == Mode::Away {
             let others = !_mm512_fpclass_pd_mask::<ZERO_OR_INFINITE>(x);
@@ -348,10 +346,10 @@ unsafe fn f64_to_f32<R: RoundingMode>(x: __m512d) -> __m256 {
 }
 
 impl<R: RoundingMode> F64<R> {
-    /// Truncated or rounded, and clamped between the ends of int32 or uint32, NaN as 0.
+    /// Truncates or rounds, and clamps to int32 or uint32; NaN becomes 0.
     #[inline(always)]
     unsafe fn clamped<const SIGNED: bool>(self, data: &Data) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let [a, b] = self.0;
             join(clamp_f64::<R, SIGNED>(a, data), clamp_f64::<R, SIGNED>(b, data))
@@ -360,7 +358,7 @@ impl<R: RoundingMode> F64<R> {
     /// The low 32 bits, truncated or rounded.
     #[inline(always)]
     unsafe fn low(self, data: &Data) -> __m512i {
-        // SAFETY: as of the methods of `Lanes`.
+        // SAFETY: as for the methods of `Lanes`.
         unsafe {
             let [a, b] =
                 [modulo_f64(aside_pd::<R>(self.0[0], data)), modulo_f64(aside_pd::<R>(self.0[1], data))];
@@ -423,7 +421,7 @@ impl<R: RoundingMode> Lanes for F64<R> {
     unsafe fn f64(self) -> [__m512d; 2] {
         self.0
     }
-    /// Half by half: to put them together takes the unit that the conversion needs.
+    /// Stores each half on its own: joining the halves takes the execution unit that the conversion needs.
     #[inline(always)]
     unsafe fn store_f32<const PART: bool>(self, dst: *mut u8, n: usize) {
         // SAFETY: the caller's promise.

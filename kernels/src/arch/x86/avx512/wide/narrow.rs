@@ -1,5 +1,5 @@
-//! Integers to narrower integers of 8, 16 and 32 bits, one register of the source at a time; the masked tail is one step. The
-//! compiler's own loop casts its tail element by element, and takes a fifth longer in the first cache.
+//! Narrows integers to 8, 16 and 32 bits, one register of the source at a time; the masked tail is one step. The compiler's own loop casts its
+//! tail element by element, and takes a fifth longer in the first-level cache.
 
 use crate::arch::x86::intrinsics::*;
 use crate::format::typed;
@@ -9,7 +9,7 @@ use crate::{
     vector::kernel::KernelFn,
 };
 
-/// How values that do not fit are brought into the range.
+/// How values that do not fit are brought into range.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum How {
     Wrap,
@@ -70,8 +70,8 @@ avx512_fn! {
     /// As [`KernelFn`].
     unsafe fn run<W: Widths, H: Limits>(mut src: *const u8, mut dst: *mut u8, mut n: usize, _: &Data) {
         let (read, written) = (64, W::LANES * W::TO);
-        // SAFETY: each step reads and writes as many of the caller's elements as it says, one after the other; what is left for the
-        // masked step is less than a register has lanes.
+        // SAFETY: each step reads and writes its number of the caller's elements, one step after the other; fewer elements than a register's
+        // lanes are left for the masked step.
         unsafe {
             while n >= 4 * W::LANES {
                 let mut k = 0;
@@ -99,7 +99,7 @@ trait Widths {
     const LANES: usize;
     /// Bytes of an element of the target.
     const TO: usize;
-    /// As many elements of the target.
+    /// The vector of that number of elements of the target.
     type Out;
     /// # Safety
     ///
@@ -134,7 +134,7 @@ macro_rules! widths {
             }
             #[inline(always)]
             unsafe fn narrow<H: Limits>(x: __m512i) -> $out {
-                // SAFETY: the CPU has the tier, by the caller.
+                // SAFETY: the caller's CPU has the tier.
                 unsafe {
                     match H::HOW {
                         How::SignedToSigned => $signed(x),

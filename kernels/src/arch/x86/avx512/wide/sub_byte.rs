@@ -1,5 +1,5 @@
-//! Integers saturating to codes of 2 and 4 bits: to bytes first, by the instructions that narrow and saturate, then as bytes,
-//! of which a register holds more.
+//! Saturates integers to codes of 2 and 4 bits. The instructions that narrow and saturate make bytes first; then the bytes are clamped, because
+//! a register holds more bytes.
 
 use super::units::{load_32, load_64};
 use crate::arch::x86::intrinsics::*;
@@ -27,7 +27,7 @@ avx512_fn! {
         mut n: usize,
         data: &Data,
     ) {
-        // SAFETY: the steps begin where elements do and end with the last one.
+        // SAFETY: the steps begin at elements and end with the last one.
         unsafe {
             while n >= STEP {
                 _mm256_storeu_si256(dst.cast(), codes::<S, SIGNED>(S::bytes::<SIGNED, false>(src, STEP), data));
@@ -41,10 +41,10 @@ avx512_fn! {
     }
 }
 
-/// Codes of bytes.
+/// Clamps bytes to codes.
 #[inline(always)]
 unsafe fn codes<S: Narrow, const SIGNED: bool>(x: __m256i, data: &Data) -> __m256i {
-    // SAFETY: as of `Narrow::bytes`.
+    // SAFETY: as for `Narrow::bytes`.
     unsafe {
         let highest = _mm256_set1_epi8(data.int.highest as i8);
         if S::SIGNED && SIGNED {
@@ -61,7 +61,7 @@ pub(super) trait Narrow {
     /// Bytes of an element.
     const SIZE: usize;
     const SIGNED: bool;
-    /// Saturated to int8 if both the source and the target have a sign, else to uint8.
+    /// Saturates to int8 if both the source and the target have a sign, else to uint8.
     ///
     /// # Safety
     ///
@@ -71,7 +71,7 @@ pub(super) trait Narrow {
 
 #[inline(always)]
 unsafe fn load_words<const PART: bool>(p: *const u8, n: usize) -> __m512i {
-    // SAFETY: as of `Narrow::bytes`.
+    // SAFETY: as for `Narrow::bytes`.
     unsafe {
         if PART { _mm512_maskz_loadu_epi16((1 << n) - 1, p.cast()) } else { _mm512_loadu_si512(p.cast()) }
     }

@@ -24,10 +24,10 @@ pub(super) trait Target {
     );
 }
 
-/// Register `k` of those that hold `n` elements of 64 bits.
+/// Stores register `k` of the registers that hold `n` elements of 64 bits.
 #[inline(always)]
 unsafe fn store_64<const PART: bool>(p: *mut u8, x: __m512i, n: usize, k: usize) {
-    // SAFETY: as of `Target::store`.
+    // SAFETY: as for `Target::store`.
     unsafe {
         let p = p.wrapping_add(64 * k).cast();
         if PART {
@@ -38,7 +38,7 @@ unsafe fn store_64<const PART: bool>(p: *mut u8, x: __m512i, n: usize, k: usize)
     }
 }
 
-/// An integer of up to 8 bits, one in a byte; not of 8 if it saturates unless `NARROW`.
+/// An integer of up to 8 bits, one per byte. If it saturates, it has 8 bits unless `NARROW`.
 pub(super) struct Int8<const SIGNED: bool, const NARROW: bool>;
 /// An integer of 16 bits.
 pub(super) struct Int16<const SIGNED: bool>;
@@ -51,10 +51,10 @@ pub(super) struct Truth;
 /// A float.
 pub(super) struct Real<T>(PhantomData<T>);
 
-/// Codes of bytes that are wrapped or saturated to 8 bits.
+/// Makes codes from bytes that were wrapped or saturated to 8 bits.
 #[inline(always)]
 unsafe fn codes<const SATURATE: bool, const SIGNED: bool>(x: __m128i, data: &Data) -> __m128i {
-    // SAFETY: as of `Target::store`.
+    // SAFETY: as for `Target::store`.
     unsafe {
         let (lowest, highest) = (_mm_set1_epi8(data.int.lowest()), _mm_set1_epi8(data.int.highest as i8));
         let ones = _mm_set1_epi8(data.int.ones() as i8);
@@ -110,7 +110,7 @@ targets! {
         store_64::<PART>(dst, _mm512_castpd_si512(a), n, 0);
         store_64::<PART>(dst, _mm512_castpd_si512(b), n, 1);
     };
-    // A complex number with an imaginary part of zero is the real part, extended.
+    // A complex number with an imaginary part of zero is the zero-extended real part.
     [] Complex<f32>, 8 => |x, dst, n, _data| {
         let x = _mm512_castps_si512(x.f32());
         store_64::<PART>(dst, _mm512_cvtepu32_epi64(_mm512_castsi512_si256(x)), n, 0);
