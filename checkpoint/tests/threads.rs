@@ -19,8 +19,8 @@ fn model(folder: &Path) -> std::path::PathBuf {
         let value = |_| {
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
             // Some are too small or too large for float16.
-            f32::from_bits((seed >> 40) as u32 % 0x5000_0000 | (seed >> 32) as u32 & 0x8000_0000)
-                .to_le_bytes()
+            let bits = (seed >> 32) as u32;
+            f32::from_bits(((bits >> 1) % 0x5000_0000) | (bits << 31)).to_le_bytes()
         };
         (0..n).flat_map(value).collect()
     };
@@ -45,8 +45,7 @@ fn no_byte_depends_on_the_threads() {
     let dst = |what: &str, threads: usize| folder.path().join(format!("{what}-{threads}"));
     let mut reports = Vec::new();
     for threads in [1, 2, 7] {
-        let threads = Some(threads);
-        let at = |what| dst(what, threads.unwrap_or(0));
+        let (at, threads) = (|what| dst(what, threads), Some(threads));
         let options = ConvertOptions { threads, verify: true, ..ConvertOptions::to(Float16) };
         let cast = convert(&src, &at("cast"), &options, Callbacks::default()).expect("a checkpoint");
         assert!(!cast.losses.is_empty() && cast.losses.iter().all(|loss| loss.elements > 0));
