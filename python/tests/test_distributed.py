@@ -31,6 +31,7 @@ OPERATIONS = {
     "convert": {"to": "bfloat16"},
     "quantize": {"quantize": "nvfp4", "layout": "compressed-tensors"},
     "dequantize": {"dequantize": "bfloat16"},
+    "requantize": {"requantize": "mxfp8", "layout": "compressed-tensors"},
 }
 
 
@@ -54,11 +55,13 @@ def models(tmp_path_factory):
     (plain / "config.json").write_text(json.dumps(config))
     (plain / "tokenizer.json").write_text("{}")
     checkpoint.quantize(plain, folder / "small", scheme="fp8-block", layout="deepseek")
-    sources = {"convert": plain, "quantize": plain, "dequantize": folder / "small"}
+    checkpoint.quantize(plain, folder / "smaller", scheme="mxfp4", layout="compressed-tensors")
+    sources = {"convert": plain, "quantize": plain, "dequantize": folder / "small", "requantize": folder / "smaller"}
     reports = {
         "convert": checkpoint.convert(plain, folder / "convert", to="bfloat16"),
         "quantize": checkpoint.quantize(plain, folder / "quantize", scheme="nvfp4", layout="compressed-tensors"),
         "dequantize": checkpoint.dequantize(folder / "small", folder / "dequantize", to="bfloat16"),
+        "requantize": checkpoint.requantize(folder / "smaller", folder / "requantize", scheme="mxfp8", layout="compressed-tensors"),
     }
     return sources, folder, reports
 

@@ -113,7 +113,7 @@ impl Work<'_> {
         if task.phase == Phase::Shard {
             return finish::file(self, task, callbacks);
         }
-        let prepared = self.plan.prepared()?;
+        let prepared = self.plan.prepared(task.phase == Phase::Finish)?;
         match (task.phase, task.file) {
             (Phase::Amax, _) => {
                 let measured = measure(&*prepared, task, threads, callbacks)?;
