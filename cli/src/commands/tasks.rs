@@ -1,6 +1,6 @@
 //! `lanecast tasks`: runs plans of tasks.
 
-use std::{collections::BTreeMap, path::Path};
+use std::collections::BTreeMap;
 
 use lanecast_checkpoint::{Callbacks, Outcome, Phase, Step, Task, TaskPlan, TaskReport};
 use lanecast_files::Error;
@@ -57,7 +57,8 @@ fn run_tasks(args: &RunTasks) -> Result<()> {
             let callbacks = Callbacks { progress: Some(&mut show), cancelled };
             plan.run(task.id, args.threads.map(usize::from), callbacks)
         });
-        let report = report.map_err(|error| failed(error).within(format!("{} task {}", task.phase, task.id)))?;
+        let report =
+            report.map_err(|error| failed(error).within(format!("{} task {}", task.phase, task.id)))?;
         let TaskReport { skipped, bytes, .. } = report;
         match skipped {
             true => total -= bytes,
@@ -148,7 +149,8 @@ fn pending(args: &PendingTasks) -> Result<()> {
         return output::print(&pending.iter().map(|id| format!("{id}\n")).collect::<String>());
     }
     let left = plan::phases(pending.iter().filter_map(|id| plan.tasks().get(*id)));
-    let all = plan::phases(plan.tasks()).into_iter().filter(|(phase, _)| args.phase.is_none_or(|of| of == *phase));
+    let all =
+        plan::phases(plan.tasks()).into_iter().filter(|(phase, _)| args.phase.is_none_or(|of| of == *phase));
     let count = |(phase, tasks)| (phase, Count { tasks, pending: left.get(&phase).copied().unwrap_or(0) });
     let phases: BTreeMap<Phase, Count> = all.map(count).collect();
     if args.json {

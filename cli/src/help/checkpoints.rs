@@ -217,8 +217,8 @@ any moment, run again, or run twice at the same time. A task that is done is ski
 A source that has changed since the plan was made is refused.
 
 The work is in the folder DST.lanecast-HASH until the output is complete. A small
-record is left there then, from which later runs know that the output is done; it
-may be removed. Making the plan again gives the same plan, which goes on.";
+record is left there then, from which later runs know that the output is done: remove
+it with the plan. Making a plan again gives the same plan, which goes on.";
 
 /// The notes of `tasks run`.
 pub const TASKS_RUN_NOTES: &str = "\
