@@ -166,12 +166,7 @@ pub(super) fn all(work: &Work<'_>, prepared: &dyn Prepared, callbacks: &mut Call
         }
         staged.commit()?;
     }
-    // There is nothing to lose any more, and the output is there.
-    let _ = fs::remove_dir_all(work.root.join("parts"));
-    let _ = fs::remove_dir_all(work.files());
-    let _ = fs::remove_file(work.root.join("lock"));
-    for id in 0..last {
-        let _ = work.unmark(id);
-    }
+    // There is nothing to lose any more, and the output is there. Processes that were killed have left temporary files, too.
+    work.clear();
     Ok(())
 }

@@ -16,7 +16,10 @@ use lanecast_files::{Detail, Error, Output, Remedy, Result, StagedFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::divide::{Body, ByteRange, divide};
+use super::{
+    divide::{Body, ByteRange, divide},
+    work::Work,
+};
 use crate::{
     convert::{Conversion, ConvertOptions},
     dequantize::{Decoding, Options},
@@ -314,6 +317,16 @@ impl TaskPlan {
     /// Where the output will be.
     pub fn output(&self) -> &Path {
         &self.record.output
+    }
+
+    /// The folder beside the output that has the files in progress and the markers of tasks. Its name has a hash of the plan, so no other plan
+    /// has this folder. Once the output is finished, only a small record is left in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if the output has no name.
+    pub fn folder(&self) -> Result<PathBuf> {
+        Ok(Work::new(self)?.root)
     }
 
     /// What is done.
