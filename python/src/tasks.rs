@@ -13,7 +13,7 @@ pub struct PyPlan {
     plan: TaskPlan,
 }
 
-/// Phase, bytes, the file that is made or ended, and ranges with the file that they are in, which those of weights lack.
+/// Phase, bytes, the file that is made or ended, and ranges. A range of weights has no file.
 type Described = (&'static str, u64, Option<String>, Vec<(Option<String>, u64, u64)>);
 
 fn new(

@@ -15,7 +15,7 @@ The functions ``run`` have these arguments in common:
 * ``retries``: how often a task that failed runs again, each time later, before ``TaskError`` is raised.
 * ``progress``: is called about once a second with a ``Progress``. An exception that it raises ends the run.
 
-An exception, also ``KeyboardInterrupt``, ends the tasks that run. What is done stays done.
+An exception, also ``KeyboardInterrupt``, ends the tasks that run; with dask, they run to their end. What is done stays done.
 
 ``python -m lanecast.distributed PLAN`` does the same.
 """
