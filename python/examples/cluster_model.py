@@ -7,7 +7,6 @@ what its worker can cast and its share of the network card of the node. The oper
 
 from __future__ import annotations
 
-import bisect
 import functools
 import heapq
 import random
@@ -281,7 +280,7 @@ class Run:
             self.unopened.add(worker)
             self.queue.appendleft(task)
         else:
-            bisect.insort(self.durations, self.now - start)
+            self.durations.append(self.now - start)
             self.at(max(self.driver.free, self.now), SEEN, task)
         self.start()
 
@@ -291,6 +290,7 @@ class Run:
             return
         running = [(start, task) for task, _, start, _ in self.attempts.values() if task in self.left and task not in self.again]
         start, task = min(running, default=(self.now, -1))
+        self.durations.sort()
         usual = self.durations[int(0.9 * (len(self.durations) - 1))]
         if self.now - start > max(2 * usual, 10.0):
             self.again.add(task)

@@ -9,7 +9,6 @@ others and keep a phase from its end. So a task may run twice, also at the same 
 
 from __future__ import annotations
 
-import bisect
 import collections
 import functools
 import heapq
@@ -200,6 +199,7 @@ class _Driver:
         oldest = min(running, key=lambda attempt: attempt.start, default=None)
         if not oldest or not self._durations:
             return
+        self._durations.sort()
         usual = self._durations[int(_USUAL * (len(self._durations) - 1))]
         if now - oldest.start > max(_LATE * usual, _LATE_SECONDS):
             self._late.add(oldest.task)
@@ -227,7 +227,7 @@ class _Driver:
             return
         if error is None:
             self._left.remove(task)
-            bisect.insort(self._durations, time.monotonic() - attempt.start)
+            self._durations.append(time.monotonic() - attempt.start)
             self._covered += self._tasks[task].nbytes
             return
         self._error = f"{_described(self._tasks[task])}{f' on {node}' if node else ''}: {error}"
