@@ -2,7 +2,9 @@
 
 use crate::checkpoint::{convert_options, named, quantize_options, run};
 use crate::files::failed;
-use lanecast_checkpoint::{ConvertOptions, Operation, Options, Phase, PlanOptions, QuantizeOptions, Task, TaskPlan};
+use lanecast_checkpoint::{
+    ConvertOptions, Operation, Options, Phase, PlanOptions, QuantizeOptions, Task, TaskPlan,
+};
 use pyo3::prelude::*;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -115,7 +117,8 @@ impl PyPlan {
         let described = |task: &Task| {
             let is_file = task.phase != Phase::Amax;
             let ranges = task.ranges.iter();
-            let ranges = ranges.map(|range| (is_file.then(|| name(range.file)).flatten(), range.from, range.to));
+            let ranges =
+                ranges.map(|range| (is_file.then(|| name(range.file)).flatten(), range.from, range.to));
             (task.phase.name(), task.bytes(), task.file.and_then(name), ranges.collect())
         };
         self.plan.tasks().iter().map(described).collect()

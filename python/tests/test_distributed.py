@@ -239,6 +239,25 @@ def test_a_driver_that_ends(clusters, planned, scheduler, ends):
     check_same(output, expected)
 
 
+def test_resources_of_ray(clusters, planned):
+    """Tasks that no node has room for wait, and a warning says what for. By default, a task takes the CPUs of the largest node, up to 8."""
+    clusters("ray")
+    path, output, expected, report = planned()
+
+    class Waits(Exception):
+        pass
+
+    def end(state):
+        if state.running:
+            raise Waits
+
+    with pytest.warns(UserWarning, match=rf"no node of the Ray cluster has {WORKERS} CPUs and {1 << 60} bytes of memory"), pytest.raises(Waits):
+        distributed.ray.run(path, memory=1 << 60, progress=end)
+    assert markers(output) == 0
+    assert distributed.ray.run(path) == report
+    check_same(output, expected)
+
+
 def test_markers_that_appear_late(planned, monkeypatch, tmp_path):
     """As on a network file system, whose clients see new files after a while. A `shard` task that misses markers runs again."""
     monkeypatch.setattr(_driver, "_DELAYS", (0.2,))
