@@ -76,7 +76,7 @@ pub enum Command {
     Quantize(Quantize),
     /// Write a quantized model folder in another layout, with the same values
     Requantize(Requantize),
-    /// Run the tasks of a plan, which --plan of the commands above makes, on any number of machines
+    /// Run the tasks of a plan, which `convert` and others write with --plan, on any number of machines
     Tasks(Tasks),
     /// Check a checkpoint, and whether a loader reads it
     Check(Check),

@@ -74,6 +74,10 @@ impl TaskPlan {
             }
         };
         let outcome = if task.phase == Phase::Finish { work.outcome() } else { None };
+        if skipped && outcome.is_some() {
+            // The process that finished may have been killed before it did so.
+            work.clear();
+        }
         let seconds = start.elapsed().as_secs_f64();
         Ok(TaskReport { id, phase: task.phase, skipped, bytes: task.bytes(), seconds, outcome })
     }

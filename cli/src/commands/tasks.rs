@@ -31,9 +31,28 @@ pub fn run(command: &TasksCommand) -> Result<()> {
 #[derive(Default)]
 struct Ran {
     tasks: u64,
+    /// Tasks that were done before.
     skipped: u64,
-    /// Bytes of the tasks that were not skipped.
+    /// Bytes of the tasks that were not.
     bytes: u64,
+}
+
+impl Ran {
+    /// The summary for people.
+    fn summary(&self) -> String {
+        let mut parts = Vec::new();
+        if self.tasks > 0 {
+            parts.push(format!("ran {}, {}", text::count(self.tasks, "task"), text::bytes(self.bytes)));
+        }
+        if self.skipped > 0 {
+            let were = if self.skipped == 1 { "was" } else { "were" };
+            parts.push(format!("{} {were} done before", text::count(self.skipped, "task")));
+        }
+        match parts.is_empty() {
+            true => "no task has such a number\n".to_owned(),
+            false => parts.join("; ") + "\n",
+        }
+    }
 }
 
 fn run_tasks(args: &RunTasks) -> Result<()> {
@@ -41,14 +60,14 @@ fn run_tasks(args: &RunTasks) -> Result<()> {
     let plan = TaskPlan::load(&args.plan)?;
     let tasks = chosen(&plan, args)?;
     let (mut ran, mut outcome) = (Ran::default(), None);
-    // Bytes of all tasks, and of those that are over. Tasks that were done before do not count.
-    let (mut total, mut over) = (tasks.iter().map(|task| task.bytes()).sum::<u64>(), 0);
+    // Bytes of all tasks but those that were done before.
+    let mut total = tasks.iter().map(|task| task.bytes()).sum::<u64>();
     for task in tasks {
         let report = watch.run(|callbacks| {
             let Callbacks { mut progress, cancelled } = callbacks;
             let mut show = |mut step: Step<'_>| {
                 if !step.is_check {
-                    (step.done, step.total) = (over + step.done, total);
+                    (step.done, step.total) = (ran.bytes + step.done, total);
                 }
                 if let Some(progress) = &mut progress {
                     progress(step);
@@ -61,10 +80,9 @@ fn run_tasks(args: &RunTasks) -> Result<()> {
             report.map_err(|error| failed(error).within(format!("{} task {}", task.phase, task.id)))?;
         let TaskReport { skipped, bytes, .. } = report;
         match skipped {
-            true => total -= bytes,
-            false => over += bytes,
+            true => (ran.skipped, total) = (ran.skipped + 1, total - bytes),
+            false => (ran.tasks, ran.bytes) = (ran.tasks + 1, ran.bytes + bytes),
         }
-        ran = Ran { tasks: ran.tasks + 1, skipped: ran.skipped + u64::from(skipped), bytes: over };
         if args.json {
             let line = json(&report)?;
             watch.aside(|| output::report(&line))?;
@@ -75,17 +93,7 @@ fn run_tasks(args: &RunTasks) -> Result<()> {
     if args.json || terminal::quiet() {
         return Ok(());
     }
-    let mut summary = match ran {
-        Ran { tasks: 0, .. } => "no task has such a number\n".to_owned(),
-        Ran { tasks, skipped, bytes } => {
-            let skipped = match skipped {
-                0 => String::new(),
-                n if n == tasks => ", done before".to_owned(),
-                n => format!(", {n} of them done before"),
-            };
-            format!("ran {}{skipped}; {}\n", text::count(tasks, "task"), text::bytes(bytes))
-        }
-    };
+    let mut summary = ran.summary();
     if let Some(outcome) = outcome {
         checkpoints::warn(warnings(&outcome));
         summary += &summary_of(&outcome);

@@ -48,7 +48,8 @@ fn plans_and_tasks_of_250_000_tensors_take_seconds() {
     let pending = lines(timed("pending", &["tasks", "pending", "p"]));
     assert!((36..50).contains(&pending.len()), "{}", pending.len());
     timed("range", &["tasks", "run", "14", "--of", "p", "--quiet"]);
-    assert_eq!(lines(good(folder.run(&["tasks", "pending", "p"]))).len() + 2, pending.len());
+    let left = lines(good(folder.run(&["tasks", "pending", "p"])));
+    assert!(left.len() < pending.len() && !left.contains(&"14".to_owned()), "{left:?}");
     timed("all", &["tasks", "run", "0/1", "--of", "p", "--quiet"]);
     good(folder.run(&["convert", "src", "whole", "--to", "f16", "--quiet"]));
     assert!(tree(&folder.at("dst")) == tree(&folder.at("whole")));
