@@ -19,6 +19,7 @@ mod refusals;
 mod requantize;
 mod resume;
 mod stacks;
+mod task_sources;
 mod tasks;
 mod threads;
 mod torch;

@@ -101,8 +101,7 @@ fn operations(folder: &Path, goldens: &Goldens) -> Vec<(PathBuf, Operation)> {
         }
     }
     assert!(dequantized > 5, "{dequantized}");
-    let mxfp4 = goldens.names().into_iter().find(|name| name.contains("ct_mxfp4"));
-    all.extend(mxfp4.map(|name| (goldens.path(&name), Operation::Requantize(again))));
+    all.push((goldens.path("modelopt_mxfp4"), Operation::Requantize(again)));
     all
 }
 

@@ -7,6 +7,7 @@ mod dequantize;
 mod diff;
 mod quantize;
 mod scaled;
+mod tasks;
 pub mod values;
 mod writing;
 
@@ -16,6 +17,7 @@ pub use dequantize::Dequantize;
 pub use diff::{Diff, Limit};
 pub use quantize::{Quantization, Quantize, Requantize};
 pub use scaled::{Scale, Unscale};
+pub use tasks::{Chosen, FinishTasks, PendingTasks, Planning, RunTasks, Tasks, TasksCommand};
 pub use values::{OrderArg, StorageArg, Which};
 pub use writing::Writing;
 
@@ -74,6 +76,8 @@ pub enum Command {
     Quantize(Quantize),
     /// Write a quantized model folder in another layout, with the same values
     Requantize(Requantize),
+    /// Run the tasks of a plan, which `convert` and others write with --plan, on any number of machines
+    Tasks(Tasks),
     /// Check a checkpoint, and whether a loader reads it
     Check(Check),
     /// Compare the values of two checkpoints, tensor by tensor

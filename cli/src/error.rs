@@ -82,6 +82,21 @@ impl Failure {
         self
     }
 
+    /// Puts a wider place before that of the failure. One that prints no place, such as the end by a signal, stays as it is.
+    pub fn within(mut self, place: impl fmt::Display) -> Self {
+        if !self.quiet && !self.is_signal() {
+            let inner = if self.place.is_empty() { String::new() } else { format!(", {}", self.place) };
+            self.place = format!("{place}{inner}");
+        }
+        self
+    }
+
+    /// Rewrites what to do about the failure.
+    pub fn advise_with(self, rewrite: impl FnOnce(String) -> String) -> Self {
+        let advice = rewrite(self.advice);
+        Self { advice, ..self }
+    }
+
     /// Adds what to do about the failure.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
@@ -93,9 +108,13 @@ impl Failure {
         self.exit
     }
 
+    fn is_signal(&self) -> bool {
+        matches!(self.exit, Exit::Hangup | Exit::Interrupt | Exit::Terminate)
+    }
+
     /// Prints the line on standard error, unless the failure is quiet.
     pub fn print(&self) {
-        if matches!(self.exit, Exit::Hangup | Exit::Interrupt | Exit::Terminate) {
+        if self.is_signal() {
             signals::leave();
         }
         if !self.quiet {

@@ -1,6 +1,6 @@
 //! Text for people: lines as in the library of files, and tables.
 
-use std::fmt::Write;
+use std::{fmt::Write, path::Path};
 
 use indicatif::BinaryBytes;
 
@@ -14,6 +14,18 @@ const WIDEST: usize = 80;
 /// The name of a tensor; `-` if it is empty.
 pub fn shown(name: &str) -> String {
     one_line(if name.is_empty() { "-" } else { name })
+}
+
+/// A path as a shell takes it.
+pub fn argument(path: &Path) -> String {
+    let path = path.display().to_string();
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:@%,".contains(c);
+    let line = one_line(&path);
+    // What a line cannot show is not quoted for a shell, either.
+    match line != path || !path.is_empty() && path.chars().all(plain) {
+        true => line,
+        false => format!("'{}'", path.replace('\'', r"'\''")),
+    }
 }
 
 /// `1 tensor`, `2 tensors`.

@@ -8,7 +8,7 @@ const CONFIG: &str = r#"{"a": {"dtype": "bfloat16"}, "torch_dtype": "bfloat16"}"
 const RUN: [&str; 5] = ["convert", "src", "dst", "--to", "float32"];
 
 /// A checkpoint of `shards` files of `n` elements in bfloat16, each with an integer beside it.
-fn checkpoint(shards: usize, n: usize) -> Folder {
+pub fn checkpoint(shards: usize, n: usize) -> Folder {
     let folder = Folder::new();
     fs::create_dir(folder.at("src")).expect("a folder");
     let mut map = serde_json::Map::new();
@@ -34,7 +34,7 @@ fn checkpoint(shards: usize, n: usize) -> Folder {
 }
 
 /// The files of a folder.
-fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+pub fn files(folder: &Path) -> BTreeMap<String, Vec<u8>> {
     let entries = fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
     let file = |path: std::path::PathBuf| {
         let name = path.file_name().expect("a name").to_string_lossy().into_owned();

@@ -22,6 +22,10 @@ const COMMANDS: &[&str] = &[
     "dequantize",
     "quantize",
     "requantize",
+    "tasks",
+    "tasks run",
+    "tasks pending",
+    "tasks finish",
     "check",
     "diff",
     "promote",
@@ -98,6 +102,10 @@ fn samples() -> Folder {
     folder.write("model.gguf", &gguf(0, &f32s(&[0.5; 64])));
     folder.write("c", &[0x38; 4]);
     folder.write("e", &[127]);
+    // A plan that is ready to finish.
+    let plan = ["convert", "model", "model-f16", "--to", "float16", "--plan", "plan.json", "--quiet"];
+    good(folder.run(&plan));
+    good(folder.run(&["tasks", "run", "0/1", "--of", "plan.json", "--phase", "range", "--quiet"]));
     folder
 }
 

@@ -38,6 +38,7 @@ mod scale;
 mod selection;
 mod several;
 mod signals;
+mod tasks;
 mod terminal;
 mod words;
 

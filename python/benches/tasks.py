@@ -57,7 +57,7 @@ def casts(folder):
         checkpoint.quantize(plain, path / "fp8", scheme="fp8-block", layout="deepseek")
         for name, source, options in [
             ("convert to float8_e4m3fn", plain, {"to": "float8_e4m3fn"}),
-            ("quantize to nvfp4", plain, {"quantize": "nvfp4"}),
+            ("quantize to nvfp4", plain, {"quantize": "nvfp4", "layout": "compressed-tensors"}),
             ("quantize to fp8-block", plain, {"quantize": "fp8-block", "layout": "deepseek"}),
             ("dequantize fp8-block to bfloat16", path / "fp8", {"dequantize": "bfloat16"}),
         ]:
@@ -79,25 +79,35 @@ def casts(folder):
 
 
 def operations(files):
-    """Runs the tasks of a plan under strace, and counts the calls that name files or flush them."""
+    """Runs the tasks of a plan under strace, and counts what a network file system asks its server: calls that open, make, rename or flush files,
+    and once in a task each other file that it looks at."""
     with temporary(None) as path:
         source = model(path / "plain", files, (256, 256))
-        plan = checkpoint.plan(source, path / "out", to="float8_e4m3fn", range_size=1 << 17)
+        plan = checkpoint.plan(source, path / "out", to="float8_e4m3fn", range_size=1 << 16)
         plan.save(path / "plan.json")
-        program = "import sys; from lanecast import checkpoint; [checkpoint.run_task(sys.argv[1], int(task), threads=1) for task in sys.argv[2:]]"
-        tasks = {phase: [str(task.id) for task in plan.tasks if task.phase == phase] for phase in ("prepare", "range", "shard")}
+        program = "import os, sys; from lanecast import checkpoint; [os.access('/task', 0) or checkpoint.run_task(sys.argv[1], int(task), threads=1) for task in sys.argv[2:]]"
 
-        def run(ids, trace=()):
-            return subprocess.run([*trace, sys.executable, "-c", program, path / "plan.json", *ids], check=True)
+        def count(phase):
+            ids = [str(task.id) for task in plan.tasks if task.phase == phase]
+            command = ["strace", "-f", "-qq", "-o", path / "trace", "-e", "trace=%file,fsync,fdatasync,ftruncate,flock"]
+            subprocess.run([*command, sys.executable, "-c", program, path / "plan.json", *ids], check=True)
+            counts = []
+            for task in (path / "trace").read_text().split('"/task"')[1:]:
+                acts, opened, seen = 0, set(), set()
+                for call, arguments in re.findall(r"^\d+ +(\w+)\((.*)", task, re.MULTILINE):
+                    names = {name for name in re.findall(r'"([^"]*)"', arguments) if name.startswith(str(path))}
+                    if re.match("open|rename|mkdir|unlink", call) and names:
+                        acts, opened = acts + 1, opened | names
+                    elif re.match("f", call):
+                        acts += 1
+                    else:
+                        seen |= names
+                counts.append(acts + len(seen - opened))
+            return counts
 
-        def count(ids):
-            run(ids, ["strace", "-f", "-qq", "-o", path / "trace", "-e", "trace=%file,fsync,fdatasync,ftruncate,flock"])
-            return sum(str(path) in line or re.search(r" (fsync|fdatasync|ftruncate|flock)\(", line) is not None for line in open(path / "trace"))
-
-        run(tasks["prepare"])
-        one = count(tasks["range"][:1])
-        more = count(tasks["range"][1:5])
-        print(f"{files} files: {one} of the first range task of a process, {more / 4:.1f} of each more")
+        count("prepare")
+        first, *more = count("range")
+        print(f"{files} files: {first} of the first range task of a process, {sum(more) / len(more):.1f} of each more")
 
 
 def marker(folder):
@@ -150,7 +160,7 @@ def main():
         case ["casts", *folder]:
             casts(*folder or ["/dev/shm"])
         case ["operations"]:
-            for files in (2, 12):
+            for files in (2, 12, 24, 48):
                 operations(files)
         case ["marker", *folder]:
             marker(*folder or ["."])

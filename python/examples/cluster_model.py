@@ -1,8 +1,8 @@
 """A model of a plan that runs on a cluster: what saturates first, and how long it takes.
 
 It simulates events. The driver and the metadata server do one thing after another. All transfers share the bandwidth of the store, each up to
-what its worker can cast and its share of the network card of the node. `MEASURED` was measured, by the commands in docs/distributed.md; the
-numbers of `Cluster` are assumptions. Run it to get the tables of that page.
+what its worker can cast and its share of the network card of the node. The operations and the driver's time in `TASKS` were measured, by
+`python/benches/tasks.py`. Its speeds and the numbers of `Cluster` are assumptions. Run it to get the tables of docs/distributed.md.
 """
 
 from __future__ import annotations
@@ -26,32 +26,39 @@ class Phase(NamedTuple):
     speed: float
 
 
-class Measured(NamedTuple):
+class Tasks(NamedTuple):
     """What the model takes from this package."""
 
     convert: Phase
     quantize: tuple[Phase, Phase]
     dequantize: Phase
-    # Metadata operations of a task, and of a task for each file of the source; those of the first task of a worker for each file.
+    # Metadata operations of a task, without those for the files of the source: it looks at all of them, up to a number. The first task of a worker
+    # opens each.
     operations: int
-    per_file: int
+    looks: int
     opening: int
-    # Those of the driver for a task, one after the other: it looks for its marker, and removes it at the end.
+    # Those of one process for a task, one after the other: it looks for the marker, and removes it at the end. It reads the markers of `amax`.
     serial: int
+    merge: int
     # Seconds of the driver for a task, and of a worker for a task besides its bytes.
     driver: float
     overhead: float
 
+    def of(self, cluster: Cluster) -> float:
+        """Metadata operations of a task."""
+        return self.operations + min(cluster.source / cluster.file, self.looks)
 
-MEASURED = Measured(
+
+TASKS = Tasks(
     convert=Phase("range", 0.5, 1.0),
     quantize=(Phase("amax", 0.0, 2.0), Phase("range", 4.5 / 16, 0.5)),
     dequantize=Phase("range", 2.0, 0.5),
-    operations=20,
-    per_file=0,
-    opening=3,
+    operations=22,
+    looks=16,
+    opening=2,
     serial=2,
-    driver=1e-3,
+    merge=1,
+    driver=2e-3,
     overhead=5e-3,
 )
 
@@ -101,14 +108,14 @@ def alone(cluster: Cluster, phase: Phase) -> Busy:
     written = cluster.source * phase.written
     card = cluster.card * cluster.workers / cluster.per_node
     files = cluster.source / cluster.file
-    operations = tasks * (MEASURED.operations + MEASURED.per_file * files) + cluster.workers * MEASURED.opening * files
+    operations = tasks * TASKS.of(cluster) + cluster.workers * TASKS.opening * files
     return Busy(
         cluster.source / (phase.speed * GB * cluster.threads * cluster.workers),
         max(cluster.source, written) / card,
         cluster.source / cluster.reads,
         written / cluster.writes,
         operations / cluster.metadata,
-        tasks * MEASURED.driver,
+        tasks * TASKS.driver,
     )
 
 
@@ -195,7 +202,7 @@ class Run:
         self.attempts: dict[int, tuple[int, int, float, bool]] = {}
         self.left, self.unsent, self.flight = set(range(self.tasks)), iter(range(self.tasks)), 0
         self.again: set[int] = set()
-        self.longest = 0.0
+        self.durations: list[float] = []
 
     def at(self, time: float, kind: int, value: int) -> None:
         self.number += 1
@@ -225,7 +232,7 @@ class Run:
     def send(self, task: int) -> None:
         """The driver hands a task to the scheduler. Its time for a task is counted here, with that for the result."""
         self.flight += 1
-        self.at(self.driver.serve(self.now, MEASURED.driver), ARRIVES, task)
+        self.at(self.driver.serve(self.now, TASKS.driver), ARRIVES, task)
 
     def handle(self, kind: int, value: int) -> None:
         if kind == ARRIVES:
@@ -249,13 +256,13 @@ class Run:
         """Idle workers take tasks that have arrived."""
         while self.idle and self.queue:
             worker, task = self.idle.popleft(), self.queue.popleft()
-            operations = MEASURED.operations / 2 + MEASURED.per_file * self.files
+            operations = TASKS.of(self.cluster) / 2
             if worker in self.unopened:
                 self.unopened.remove(worker)
-                operations += MEASURED.opening * self.files
+                operations += TASKS.opening * self.files
             self.number += 1
             self.attempts[self.number] = (task, worker, self.now, self.random.random() < self.cluster.killed)
-            self.at(self.served(operations) + MEASURED.overhead, MOVES, self.number)
+            self.at(self.served(operations) + TASKS.overhead, MOVES, self.number)
 
     def served(self, operations: float) -> float:
         """When these metadata operations, one after the other, are done."""
@@ -264,7 +271,7 @@ class Run:
     def moved(self, attempt: int) -> None:
         """The bytes of an attempt are written, or its worker is killed."""
         _, _, _, killed = self.attempts[attempt]
-        self.at(self.now + self.cluster.notice if killed else self.served(MEASURED.operations / 2), ENDS, attempt)
+        self.at(self.now + self.cluster.notice if killed else self.served(TASKS.of(self.cluster) / 2), ENDS, attempt)
 
     def ended(self, attempt: int) -> None:
         task, worker, start, killed = self.attempts.pop(attempt)
@@ -273,17 +280,19 @@ class Run:
             self.unopened.add(worker)
             self.queue.appendleft(task)
         else:
-            self.longest = max(self.longest, self.now - start)
+            self.durations.append(self.now - start)
             self.at(max(self.driver.free, self.now), SEEN, task)
         self.start()
 
     def look(self) -> None:
         """The driver repeats the attempt that runs longest, if nothing else is left to do."""
-        if self.queue or not self.idle or self.flight >= self.cluster.workers or not self.longest:
+        if self.queue or not self.idle or self.flight >= self.cluster.workers or not self.durations:
             return
         running = [(start, task) for task, _, start, _ in self.attempts.values() if task in self.left and task not in self.again]
         start, task = min(running, default=(self.now, -1))
-        if self.now - start > max(2 * self.longest, 10.0):
+        self.durations.sort()
+        usual = self.durations[int(0.9 * (len(self.durations) - 1))]
+        if self.now - start > max(2 * usual, 10.0):
             self.again.add(task)
             self.send(task)
 
@@ -295,11 +304,12 @@ def simulated(cluster: Cluster, phase: Phase, opened: bool) -> float:
 
 
 def serial(cluster: Cluster, phases: tuple[Phase, ...]) -> float:
-    """Seconds of the driver alone: it looks for the markers of all tasks first, and removes them at the end."""
-    return sum(divided(cluster, phase)[0] for phase in phases) * MEASURED.serial * cluster.latency
+    """Seconds of one process alone, before, between and after the phases."""
+    tasks = [divided(cluster, phase)[0] for phase in phases]
+    return (sum(tasks) * TASKS.serial + sum(tasks[:-1]) * TASKS.merge) * cluster.latency
 
 
-OPERATIONS = {"convert": (MEASURED.convert,), "dequantize": (MEASURED.dequantize,), "quantize": MEASURED.quantize}
+OPERATIONS = {"convert": (TASKS.convert,), "dequantize": (TASKS.dequantize,), "quantize": TASKS.quantize}
 BASE = Cluster()
 
 
@@ -310,12 +320,12 @@ def bottlenecks() -> Iterator[list[str]]:
         for number, phase in enumerate(phases):
             seconds = simulated(BASE, phase, number > 0)
             yield [f"{name}, {phase.name}", *(f"{needed:.0f}" for needed in alone(BASE, phase)), f"{seconds:.0f}"]
-        yield [f"{name}, begin and end", *("" for _ in Busy._fields), f"{serial(BASE, phases):.0f}"]
+        yield [f"{name}, markers", *("" for _ in Busy._fields), f"{serial(BASE, phases):.0f}"]
 
 
 def sweep(changes: dict[str, Cluster]) -> Iterator[list[str]]:
     """Runs with other numbers, for the operation `convert`."""
-    phase = MEASURED.convert
+    phase = TASKS.convert
     yield ["convert", "tasks", "model", "first to saturate", "alone"]
     for name, cluster in changes.items():
         busy = alone(cluster, phase)._asdict()
@@ -324,8 +334,8 @@ def sweep(changes: dict[str, Cluster]) -> Iterator[list[str]]:
 
 
 SWEEPS = {
-    "workers": {f"{workers} workers": replace(BASE, workers=workers) for workers in (100, 300, 1000, 3000)},
-    "threads of a task": {f"{threads} of 8 CPUs": replace(BASE, threads=threads) for threads in (1, 2, 8)},
+    "workers": {f"{workers} workers": replace(BASE, workers=workers) for workers in (100, 1000, 3000)},
+    "threads of a task": {f"{threads} thread{'s' * (threads > 1)}": replace(BASE, threads=threads) for threads in (1, 8)},
     "range size": {f"{size / GIB:g} GiB": replace(BASE, range_size=size) for size in (GIB, 4 * GIB, 16 * GIB)},
     "files of the source": {f"files of {size / GB:g} GB": replace(BASE, file=size) for size in (1 * GB, 5 * GB, 50 * GB)},
     "store": {

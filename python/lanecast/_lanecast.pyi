@@ -369,6 +369,55 @@ def checkpoint_compare(a: str, b: str, progress: Callable[..., object] | None, /
     """Compares two checkpoints."""
 
 @final
+class Plan:
+    """A plan of tasks. The first task that it runs opens the checkpoint."""
+    @staticmethod
+    def convert(
+        src: str,
+        dst: str,
+        to: _DTypeLike,
+        map: Sequence[tuple[str, _DTypeLike]],
+        include: Sequence[str],
+        exclude: Sequence[str],
+        max_shard_size: int | None,
+        flags: tuple[bool, bool],
+        division: tuple[int, bool],
+        /,
+    ) -> Plan:
+        """Plans casts."""
+    @staticmethod
+    def dequantize(src: str, dst: str, to: _DTypeLike, flags: tuple[bool, bool], division: tuple[int, bool], /) -> Plan:
+        """Plans decoding."""
+    @staticmethod
+    def quantize(
+        src: str,
+        dst: str,
+        scheme: str,
+        layout: str,
+        map: Sequence[tuple[str, str]],
+        ignore: Sequence[str],
+        flags: tuple[bool, bool, bool],
+        division: tuple[int, bool],
+        /,
+    ) -> Plan:
+        """Plans quantization, of a quantized checkpoint without loss if the first flag says so."""
+    @staticmethod
+    def load(path: str, /) -> Plan:
+        """Reads the file of a plan."""
+    def save(self, path: str, /) -> None:
+        """Writes the plan to a file."""
+    def described(self) -> tuple[str, str, str]:
+        """The operation, the source and the output."""
+    def tasks(self) -> list[tuple[str, int, str | None, list[tuple[str | None, int, int]]]]:
+        """The tasks."""
+    def pending(self, phase: str | None, /) -> list[int]:
+        """The numbers of the tasks that are not done, of all phases or of one."""
+    def run(self, id: int, threads: int | None, progress: Callable[..., object] | None, /) -> str:
+        """Runs a task."""
+    def finish(self, threads: int | None, progress: Callable[..., object] | None, /) -> str:
+        """Ends files whose ranges are written, and gives the output its name."""
+
+@final
 class TensorFile:
     """An open tensor file. Only its headers are in memory."""
     def __new__(cls, path: str | os.PathLike[str], /) -> Self: ...

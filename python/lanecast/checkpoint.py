@@ -10,16 +10,19 @@ A weight of a quantized checkpoint is one tensor here, whatever parts the layout
 and scale, rounded once. The functions write whole checkpoints, with the configuration that loaders expect. Their output appears complete or
 not at all.
 
+``plan`` divides what one of these functions does into tasks, which processes on many machines run: ``lanecast.distributed`` does.
+
 ``threads`` is the number of threads that read and compute, beside the one that writes; None is one for each core, at most eight.
 ``progress`` is called with the bytes done, all bytes, the file and the tensor. An exception that it raises ends the work.
 """
 
 from __future__ import annotations
 
+import functools
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from . import _lanecast
 from ._lanecast import DType
@@ -28,7 +31,22 @@ from ._lanecast import dtype as _dtype
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-__all__ = ["Checkpoint", "Weight", "check", "compare", "convert", "dequantize", "quantize", "requantize"]
+__all__ = [
+    "Checkpoint",
+    "Plan",
+    "Task",
+    "Weight",
+    "check",
+    "compare",
+    "convert",
+    "dequantize",
+    "finish",
+    "pending",
+    "plan",
+    "quantize",
+    "requantize",
+    "run_task",
+]
 
 _Path = str | os.PathLike[str]
 _Progress = Callable[[int, int, str, str], object]
@@ -269,6 +287,220 @@ def compare(a: _Path, b: _Path, /, *, progress: _Progress | None = None) -> dict
         A report, whose ``"tensors"`` have the largest, mean and relative error, the signal-to-noise ratio, the cosine and the distance in ulps.
     """
     return _report(_lanecast.checkpoint_compare(os.fspath(a), os.fspath(b), progress))
+
+
+class Task(NamedTuple):
+    """A part of a plan that one process does alone.
+
+    Attributes:
+        id: its number, which is its place in the plan.
+        phase: ``"amax"``, ``"prepare"``, ``"range"``, ``"shard"`` or ``"finish"``. Tasks of a phase need those of the phases before it.
+        nbytes: the bytes that it writes; those that it reads if it is an ``"amax"``.
+        ranges: names of files of the output, each with the first byte and the end of a range. Those of an ``"amax"`` have no name: they count
+            through all weights that are measured.
+        file: the file of the output that a ``"prepare"`` makes and a ``"shard"`` ends.
+    """
+
+    id: int
+    phase: str
+    nbytes: int
+    ranges: tuple[tuple[str | None, int, int], ...] = ()
+    file: str | None = None
+
+
+class Plan:
+    """An operation on a checkpoint, divided into tasks. ``plan`` makes one, and ``Plan.load`` reads it from a file.
+
+    It has no state: folders beside the output say which tasks are done. A process that has opened the checkpoint for a task keeps it open.
+
+    Attributes:
+        operation: ``"convert"``, ``"dequantize"``, ``"quantize"`` or ``"requantize"``.
+        source, output: the absolute paths.
+    """
+
+    operation: str
+    source: str
+    output: str
+
+    def __init__(self, plan: _lanecast.Plan) -> None:
+        self._plan = plan
+        self.operation, self.source, self.output = plan.described()
+
+    @staticmethod
+    def load(path: _Path, /) -> Plan:
+        """Reads a plan.
+
+        Raises:
+            OSError: the file cannot be read.
+            FormatError: it is no plan, or that of another version.
+        """
+        return Plan(_lanecast.Plan.load(os.fspath(path)))
+
+    def save(self, path: _Path, /) -> None:
+        """Writes the plan to a file of JSON, which appears complete or not at all and replaces another one."""
+        self._plan.save(os.fspath(path))
+
+    @functools.cached_property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks, in the order of their numbers."""
+        return tuple(
+            Task(id, phase, nbytes, tuple(ranges), file) for id, (phase, nbytes, file, ranges) in enumerate(self._plan.tasks())
+        )
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a plan cannot be pickled; save it to a file, and hand over the path")
+
+    def __repr__(self) -> str:
+        return f"<Plan {self.operation} {self.source!r} to {self.output!r}: {len(self.tasks)} tasks>"
+
+
+# The options of each operation of a plan, without those of all.
+_OPTIONS = {
+    "to": {"map", "include", "exclude", "max_shard_size", "allow_quantized"},
+    "dequantize": {"allow_nan"},
+    "quantize": {"layout", "map", "ignore", "double_quant"},
+    "requantize": {"layout", "map", "ignore"},
+}
+
+
+def plan(
+    src: _Path,
+    dst: _Path,
+    /,
+    *,
+    to: Any = None,
+    dequantize: Any = None,
+    quantize: str | None = None,
+    requantize: str | None = None,
+    layout: str | None = None,
+    map: Mapping[str, Any] | None = None,
+    include: Sequence[str] = (),
+    exclude: Sequence[str] = (),
+    ignore: Sequence[str] = (),
+    max_shard_size: int | None = None,
+    double_quant: bool = False,
+    allow_nan: bool = False,
+    allow_quantized: bool = False,
+    overwrite: bool = False,
+    range_size: int = 1 << 30,
+    verify: bool = False,
+) -> Plan:
+    """Divides an operation into tasks that processes on many machines run. Headers are read, and nothing is written.
+
+    One of these four says which function the plan stands for. The other options are those of the function:
+
+    Args:
+        src, dst: the checkpoint, and the directory to write. All machines must see both at these paths.
+        to: the dtype of ``convert``, with ``map``, ``include``, ``exclude``, ``max_shard_size`` and ``allow_quantized``.
+        dequantize: the dtype of ``dequantize``, with ``allow_nan``.
+        quantize: the scheme of ``quantize``, with ``layout``, ``map``, ``ignore`` and ``double_quant``.
+        requantize: the scheme of ``requantize``, with ``layout``, ``map`` and ``ignore``.
+        overwrite: whether to replace ``dst``, with all that is in it.
+        range_size: the bytes of the output that a task writes, about. It writes more if a tensor cannot be divided so.
+        verify: whether each file is read again before it is complete, and compared with the checksums of what was written.
+
+    Returns:
+        The plan. The same arguments give the same plan as long as the source is the same, and it goes on with what is done.
+
+    Raises:
+        TypeError: not one of the four is given, or an option that the function does not have.
+    """
+    operations = {"to": to, "dequantize": dequantize, "quantize": quantize, "requantize": requantize}
+    chosen = [name for name, value in operations.items() if value is not None]
+    if len(chosen) != 1:
+        names = "to, dequantize, quantize or requantize"
+        raise TypeError(f"a plan needs one of {names}, but it has {' and '.join(chosen) or 'none'}")
+    options = {
+        "layout": layout,
+        "map": map,
+        "include": include,
+        "exclude": exclude,
+        "ignore": ignore,
+        "max_shard_size": max_shard_size,
+        "double_quant": double_quant,
+        "allow_nan": allow_nan,
+        "allow_quantized": allow_quantized,
+    }
+    name = chosen[0]
+    for option, value in options.items():
+        if option not in _OPTIONS[name] and value:
+            raise TypeError(f"a plan with {name}= has no option {option}; its options are {', '.join(sorted(_OPTIONS[name]))}")
+    paths = (os.fspath(src), os.fspath(dst))
+    rows, division = list((map or {}).items()), (range_size, verify)
+    if name == "to":
+        flags = (allow_quantized, overwrite)
+        return Plan(_lanecast.Plan.convert(*paths, to, rows, list(include), list(exclude), max_shard_size, flags, division))
+    if name == "dequantize":
+        return Plan(_lanecast.Plan.dequantize(*paths, dequantize, (allow_nan, overwrite), division))
+    if layout is None:
+        raise TypeError(f'a plan with {name}= needs a layout, such as "compressed-tensors"')
+    scheme = operations[name]
+    several = (name == "requantize", double_quant, overwrite)
+    return Plan(_lanecast.Plan.quantize(*paths, scheme, layout, rows, list(ignore), several, division))
+
+
+def pending(plan: Plan | _Path, /, *, phase: str | None = None) -> list[int]:
+    """The numbers of the tasks that are not done, in their order. There are none once the output is complete.
+
+    Args:
+        plan: a plan, or the file of one.
+        phase: only the tasks of this phase.
+    """
+    return _opened(plan).pending(phase)
+
+
+def run_task(
+    plan: Plan | _Path, id: int, /, *, threads: int | None = None, progress: _Progress | None = None
+) -> dict[str, Any]:
+    """Runs a task, unless its work is done. A task may run anywhere, any number of times, also at the same time.
+
+    A process keeps the last plan that it loaded from a file, with the checkpoint, for its next tasks.
+
+    Args:
+        plan: a plan, or the file of one.
+        id: the number of the task.
+        threads: the threads of the task; None is one for each core.
+        progress: see the module.
+
+    Returns:
+        A report: ``"id"``, ``"phase"``, ``"skipped"``, ``"bytes"`` and ``"seconds"``; ``"report"`` is that of ``finish`` if the task is the last.
+
+    Raises:
+        ValueError: there is no such task, tasks of an earlier phase are pending, or the source is not what it was.
+    """
+    if id < 0:
+        raise ValueError(f"there is no task {id}; the numbers of tasks begin with 0")
+    return _report(_opened(plan).run(id, threads, progress))
+
+
+def finish(plan: Plan | _Path, /, *, threads: int | None = None, progress: _Progress | None = None) -> dict[str, Any]:
+    """Runs the tasks of the phases ``"shard"`` and ``"finish"`` that are pending. The output is complete then.
+
+    Args:
+        plan: a plan, or the file of one.
+        threads, progress: see ``run_task``.
+
+    Returns:
+        The report of the function that the plan stands for. Of a plan that is finished already, it is the same once more.
+
+    Raises:
+        ValueError: tasks of an earlier phase are pending.
+    """
+    return _report(_opened(plan).finish(threads, progress))
+
+
+def _opened(plan: Plan | _Path) -> _lanecast.Plan:
+    if isinstance(plan, Plan):
+        return plan._plan
+    path = os.path.abspath(plan)
+    seen = os.stat(path)
+    return _loaded(path, seen.st_dev, seen.st_ino, seen.st_size, seen.st_mtime_ns)
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded(path: str, *_state: int) -> _lanecast.Plan:
+    """The plan of a file in this state. The next task needs neither the file nor the headers of the checkpoint again."""
+    return _lanecast.Plan.load(path)
 
 
 def _quantize(

@@ -6,9 +6,7 @@ use crate::encoding::{self, PyEncoding};
 use crate::files::failed;
 use crate::memory::interrupt::Signals;
 use lanecast::{DType, Encoding};
-use lanecast_checkpoint::{
-    Callbacks, Checkpoint, ConvertOptions, Loader, Options, QuantLayout, QuantScheme, QuantizeOptions, Step,
-};
+use lanecast_checkpoint::{Callbacks, Checkpoint, ConvertOptions, Loader, Options, QuantizeOptions, Step};
 use lanecast_files::{Error, Result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -82,7 +80,7 @@ impl PyCheckpoint {
 }
 
 /// Runs a job without the GIL. A handler of a signal or the callback that raises ends it. The report comes back as JSON.
-fn run<R: Serialize + Send>(
+pub fn run<R: Serialize + Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     job: impl FnOnce(Callbacks<'_>) -> Result<R> + Send,
@@ -122,8 +120,32 @@ fn json(report: &impl Serialize) -> PyResult<String> {
 }
 
 /// The dtype that an argument names.
-fn named(value: &Bound<'_, PyAny>) -> PyResult<DType> {
+pub fn named(value: &Bound<'_, PyAny>) -> PyResult<DType> {
     Ok(dtype::argument(value)?.dtype())
+}
+
+/// The options that name dtypes and tensors.
+pub fn convert_options(
+    to: &Bound<'_, PyAny>,
+    map: Vec<(String, Bound<'_, PyAny>)>,
+    include: Vec<String>,
+    exclude: Vec<String>,
+) -> PyResult<ConvertOptions> {
+    let map = map.into_iter().map(|(glob, dtype)| Ok((glob, named(&dtype)?))).collect::<PyResult<_>>()?;
+    Ok(ConvertOptions { map, include, exclude, ..ConvertOptions::to(named(to)?) })
+}
+
+/// The options that name schemes and the layout.
+pub fn quantize_options(
+    py: Python<'_>,
+    scheme: &str,
+    layout: &str,
+    map: Vec<(String, String)>,
+) -> PyResult<QuantizeOptions> {
+    let of = |name: &str| name.parse().map_err(|error| failed(py, &error));
+    let layout = layout.parse().map_err(|error| failed(py, &error))?;
+    let map = map.iter().map(|(glob, scheme)| Ok((glob.clone(), of(scheme)?))).collect::<PyResult<_>>()?;
+    Ok(QuantizeOptions { map, ..QuantizeOptions::new(of(scheme)?, layout) })
 }
 
 /// Decodes all weights of a checkpoint.
@@ -161,20 +183,10 @@ pub fn checkpoint_convert(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let map = map.into_iter().map(|(glob, dtype)| Ok((glob, named(&dtype)?))).collect::<PyResult<_>>()?;
     let (resume, verify, allow_quantized, replace) = flags;
-    let options = ConvertOptions {
-        map,
-        include,
-        exclude,
-        max_shard_size,
-        resume,
-        verify,
-        allow_quantized,
-        replace,
-        threads,
-        ..ConvertOptions::to(named(to)?)
-    };
+    let options = convert_options(to, map, include, exclude)?;
+    let options =
+        ConvertOptions { max_shard_size, resume, verify, allow_quantized, replace, threads, ..options };
     run(py, progress, |callbacks| lanecast_checkpoint::convert(&src, &dst, &options, callbacks))
 }
 
@@ -194,12 +206,9 @@ pub fn checkpoint_quantize(
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let of = |name: &str| name.parse::<QuantScheme>().map_err(|error| failed(py, &error));
-    let layout = layout.parse::<QuantLayout>().map_err(|error| failed(py, &error))?;
-    let map = map.iter().map(|(glob, scheme)| Ok((glob.clone(), of(scheme)?))).collect::<PyResult<_>>()?;
     let (lossless, double_quant, replace) = flags;
-    let options = QuantizeOptions::new(of(scheme)?, layout);
-    let options = QuantizeOptions { map, ignore, double_quant, replace, threads, ..options };
+    let options = quantize_options(py, scheme, layout, map)?;
+    let options = QuantizeOptions { ignore, double_quant, replace, threads, ..options };
     run(py, progress, |callbacks| match lossless {
         true => lanecast_checkpoint::requantize(&src, &dst, &options, callbacks),
         false => lanecast_checkpoint::quantize(&src, &dst, &options, callbacks),

@@ -27,6 +27,7 @@ mod promotion;
 mod quantize;
 mod report;
 mod runtime;
+mod tasks;
 mod text;
 mod torch;
 
@@ -69,6 +70,8 @@ mod _lanecast {
     use crate::runtime::{
         active_tier, enter_tier, explain, leave_tier, num_threads, set_num_threads, threads_variable,
     };
+    #[pymodule_export]
+    use crate::tasks::PyPlan;
     #[pymodule_export]
     use crate::text::{format_text, parse_text};
 

@@ -46,21 +46,21 @@ def test_no_resource_is_faster_than_it_can(operation, phase, change):
 
 def test_one_worker_does_one_task_after_another():
     cluster = replace(SMALL, workers=1, source=10 * model.GB, latency=0.0, reads=1e15, writes=1e15, card=1e15)
-    phase = model.MEASURED.convert
+    phase = model.TASKS.convert
     tasks, size = model.divided(cluster, phase)
-    each = size / (phase.speed * model.GB * cluster.threads) + model.MEASURED.overhead
+    each = size / (phase.speed * model.GB * cluster.threads) + model.TASKS.overhead
     files = cluster.source / cluster.file
-    operations = tasks * (model.MEASURED.operations + files * model.MEASURED.per_file) + files * model.MEASURED.opening
+    operations = tasks * (model.TASKS.of(cluster)) + files * model.TASKS.opening
     want = tasks * each + operations / cluster.metadata
     assert model.Run(cluster, phase, opened=False).seconds() == pytest.approx(want, rel=0.02)
 
 
 def test_late_tasks_are_repeated():
     slow = replace(SMALL, slow=0.05, slowness=1000.0, source=100 * model.GB)
-    without, repeated, none = (model.simulated(cluster, model.MEASURED.convert, False) for cluster in (replace(slow, repeats=False), slow, replace(slow, slow=0.0)))
+    without, repeated, none = (model.simulated(cluster, model.TASKS.convert, False) for cluster in (replace(slow, repeats=False), slow, replace(slow, slow=0.0)))
     assert none < repeated < without / 2
 
 
 def test_killed_attempts_run_again():
     killed = replace(SMALL, killed=0.1)
-    assert model.simulated(killed, model.MEASURED.convert, False) > model.simulated(SMALL, model.MEASURED.convert, False)
+    assert model.simulated(killed, model.TASKS.convert, False) > model.simulated(SMALL, model.TASKS.convert, False)

@@ -158,6 +158,24 @@ def test_late_tasks_run_twice(run, monkeypatch):
     assert len(scheduler.stopped) == 1
 
 
+def test_one_slow_task_that_ends_hides_no_other(run, monkeypatch):
+    """A slow worker ends a task after a while. The next one that it has is late all the same."""
+    monkeypatch.setattr(_driver, "_LATE_SECONDS", 0.05)
+    plan, hangs, started = Plan(0, 0, 20), threading.Event(), time.monotonic()
+
+    def work(task, attempt):
+        if task == 0:
+            time.sleep(2)
+        if (task, attempt) == (1, 1):
+            hangs.wait(20)
+
+    try:
+        scheduler = run(plan, work, 4, 3)
+    finally:
+        hangs.set()
+    assert scheduler.started.count(1) == 2 and time.monotonic() - started < 3.5
+
+
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
 def test_an_exception_ends_the_run(run, error):
     plan, ends = Plan(0, 0, 8), threading.Event()

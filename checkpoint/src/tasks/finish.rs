@@ -123,23 +123,31 @@ fn read_again(work: &Work<'_>, path: &Path, of: &DoneRange, callbacks: &mut Call
     Ok(hasher.finalize())
 }
 
+/// What was written to the files, which are complete.
+fn files_done(work: &Work<'_>) -> Result<Vec<DoneRange>> {
+    let (mut look, mut pending, mut ranges) = (Look::new(work), Vec::new(), Vec::new());
+    for task in work.plan.of_phase(Phase::Shard) {
+        match work.marker(task.id).filter(|_| look.is_done(task)) {
+            Some(done) => ranges.extend(done.ranges),
+            None => pending.push(task.id),
+        }
+    }
+    check_none(&pending, Phase::Shard)?;
+    Ok(ranges)
+}
+
 /// Writes all other files, and gives the output its name. What is left of the folder is the marker of this task, which has the report.
 pub(super) fn all(work: &Work<'_>, prepared: &dyn Prepared, callbacks: &mut Callbacks<'_>) -> Result<()> {
+    // Before there is a lock, and the folder for it.
+    files_done(work)?;
     let _lock = work.lock(callbacks)?;
     if work.is_finished() {
         return Ok(());
     }
     let record = &work.plan.record;
     let plan = prepared.plan(&record.output)?;
-    let (mut look, mut pending) = (Look::new(work), Vec::new());
     let mut written = plan.written();
-    for task in work.plan.of_phase(Phase::Shard) {
-        match work.marker(task.id).filter(|_| look.is_done(task)) {
-            Some(done) => done.ranges.into_iter().for_each(|done| written.notes.extend(done.notes)),
-            None => pending.push(task.id),
-        }
-    }
-    check_none(&pending, Phase::Shard)?;
+    files_done(work)?.into_iter().for_each(|done| written.notes.extend(done.notes));
     let names = written.files.clone();
     let outcome = Some(prepared.outcome(written)?);
     let last = work.plan.last();
@@ -166,12 +174,7 @@ pub(super) fn all(work: &Work<'_>, prepared: &dyn Prepared, callbacks: &mut Call
         }
         staged.commit()?;
     }
-    // There is nothing to lose any more, and the output is there.
-    let _ = fs::remove_dir_all(work.root.join("parts"));
-    let _ = fs::remove_dir_all(work.files());
-    let _ = fs::remove_file(work.root.join("lock"));
-    for id in 0..last {
-        let _ = work.unmark(id);
-    }
+    // There is nothing to lose any more, and the output is there. Processes that were killed have left temporary files, too.
+    work.clear();
     Ok(())
 }

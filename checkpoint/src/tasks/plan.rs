@@ -6,14 +6,20 @@ use std::{
     io::{BufReader, Write},
     path::{Path, PathBuf},
     str::FromStr,
-    sync::{Arc, Mutex, PoisonError},
+    sync::{
+        Arc, Mutex, PoisonError,
+        atomic::{AtomicUsize, Ordering},
+    },
 };
 
 use lanecast_files::{Detail, Error, Output, Remedy, Result, StagedFolder};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::divide::{Body, ByteRange, divide};
+use super::{
+    divide::{Body, ByteRange, divide},
+    work::Work,
+};
 use crate::{
     convert::{Conversion, ConvertOptions},
     dequantize::{Decoding, Options},
@@ -27,6 +33,9 @@ use crate::{
 
 /// The number of the format of the file.
 const FORMAT: u32 = 1;
+/// Files of the source that a task looks at, once the process has seen all. Thousands of files are too many for a metadata server that
+/// thousands of tasks ask.
+const LOOKED_AT: usize = 16;
 
 /// What is done to a checkpoint, with its options.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -200,6 +209,8 @@ pub struct TaskPlan {
     /// The hash of all that the plan says.
     pub(super) hash: String,
     opened: Mutex<Option<Arc<dyn Prepared>>>,
+    /// The file of the source that the next task looks at first.
+    next: AtomicUsize,
 }
 
 impl fmt::Debug for TaskPlan {
@@ -249,7 +260,7 @@ impl TaskPlan {
 
     fn of(record: Record, opened: Option<Arc<dyn Prepared>>) -> Result<Self> {
         let hash = Fnv::of(record.text()?.as_bytes());
-        Ok(Self { record, hash, opened: Mutex::new(opened) })
+        Ok(Self { record, hash, opened: Mutex::new(opened), next: AtomicUsize::new(0) })
     }
 
     /// Reads the file of a plan.
@@ -308,6 +319,16 @@ impl TaskPlan {
         &self.record.output
     }
 
+    /// The folder beside the output that has the files in progress and the markers of tasks. Its name has a hash of the plan, so no other plan
+    /// has this folder. Once the output is finished, only a small record is left in it.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Request`] if the output has no name.
+    pub fn folder(&self) -> Result<PathBuf> {
+        Ok(Work::new(self)?.root)
+    }
+
     /// What is done.
     pub fn operation(&self) -> &Operation {
         &self.record.operation
@@ -342,8 +363,9 @@ impl TaskPlan {
         self.record.tasks.len() - 1
     }
 
-    /// The checkpoint, opened. Fails if it is not what it was when the plan was made.
-    pub(super) fn prepared(&self) -> Result<Arc<dyn Prepared>> {
+    /// The checkpoint, opened. Fails if it is not what it was when the plan was made. The first task of a process and the last task of the plan
+    /// look at all files of the source, and the others at some files in turn.
+    pub(super) fn prepared(&self, is_last: bool) -> Result<Arc<dyn Prepared>> {
         let Record { source, output, sources, operation, .. } = &self.record;
         let folder = if source.is_dir() { source.clone() } else { parent(source) };
         let changed = |how: String| {
@@ -351,12 +373,16 @@ impl TaskPlan {
             let what = format!("the source is not the one that was planned: {how}");
             Error::Request(Detail { what, remedy, ..Detail::default() }).at_path(source)
         };
-        for origin in sources {
+        let lock = || self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let looked_at =
+            if is_last || lock().is_none() { sources.len() } else { LOOKED_AT.min(sources.len()) };
+        let first = self.next.fetch_add(looked_at, Ordering::Relaxed) % sources.len().max(1);
+        for origin in sources.iter().cycle().skip(first).take(looked_at) {
             if !origin.is_in(&folder)? {
                 return Err(changed(format!("\"{}\" of the source has changed since", origin.name)));
             }
         }
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut opened = lock();
         if let Some(prepared) = &*opened {
             return Ok(Arc::clone(prepared));
         }

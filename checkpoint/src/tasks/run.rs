@@ -74,6 +74,10 @@ impl TaskPlan {
             }
         };
         let outcome = if task.phase == Phase::Finish { work.outcome() } else { None };
+        if skipped && outcome.is_some() {
+            // The process that finished may have been killed before it did so.
+            work.clear();
+        }
         let seconds = start.elapsed().as_secs_f64();
         Ok(TaskReport { id, phase: task.phase, skipped, bytes: task.bytes(), seconds, outcome })
     }
@@ -113,7 +117,7 @@ impl Work<'_> {
         if task.phase == Phase::Shard {
             return finish::file(self, task, callbacks);
         }
-        let prepared = self.plan.prepared()?;
+        let prepared = self.plan.prepared(task.phase == Phase::Finish)?;
         match (task.phase, task.file) {
             (Phase::Amax, _) => {
                 let measured = measure(&*prepared, task, threads, callbacks)?;

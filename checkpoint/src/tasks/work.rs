@@ -142,6 +142,18 @@ impl<'p> Work<'p> {
         }
     }
 
+    /// Removes everything but the marker of the last task, as far as possible.
+    pub(super) fn clear(&self) {
+        let last = self.marker_path(self.plan.last());
+        let entries =
+            |folder: &Path| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        for folder in last.ancestors().skip(1).take_while(|folder| folder.starts_with(&self.root)) {
+            for path in entries(folder).filter(|path| !last.starts_with(path)) {
+                let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
+            }
+        }
+    }
+
     /// What the merge of the first pass says, if it is done.
     pub(super) fn merged(&self) -> Option<Done> {
         self.marker(self.plan.merge()?.id)

@@ -5,7 +5,10 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::Args;
 use lanecast::DType;
 
-use super::values::{dtype, mapping, size};
+use super::{
+    Planning,
+    values::{dtype, mapping, size},
+};
 use crate::help;
 
 /// The arguments of `convert`.
@@ -43,6 +46,9 @@ pub struct Convert {
     /// Cast codes and scales of a quantized checkpoint as they are, which destroys its weights
     #[arg(long)]
     pub allow_quantized: bool,
+    /// A plan instead of the work.
+    #[command(flatten)]
+    pub planning: Planning,
     /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -5,7 +5,7 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::Args;
 use lanecast::DType;
 
-use super::values::dtype;
+use super::{Planning, values::dtype};
 use crate::help;
 
 /// The arguments of `dequantize`.
@@ -25,6 +25,12 @@ pub struct Dequantize {
     /// Decode the codes of a scale that is NaN or infinite, instead of failing
     #[arg(long)]
     pub allow_nan: bool,
+    /// A plan instead of the work.
+    #[command(flatten)]
+    pub planning: Planning,
+    /// With --plan: read files again before they get their names, and compare them with the checksums of what was written
+    #[arg(long, requires = "plan")]
+    pub verify: bool,
     /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

@@ -5,7 +5,10 @@ use std::{num::NonZeroUsize, path::PathBuf};
 use clap::Args;
 use lanecast_checkpoint::{QuantLayout, QuantScheme, QuantizeOptions};
 
-use super::values::{layout, map, scheme};
+use super::{
+    Planning,
+    values::{layout, map, scheme},
+};
 use crate::help;
 
 /// The arguments of `quantize`.
@@ -58,6 +61,12 @@ pub struct Quantization {
     /// The scheme of weights whose names match, may be given several times: the first match wins
     #[arg(long, value_name = "GLOB=SCHEME", value_parser = map)]
     pub map: Vec<(String, QuantScheme)>,
+    /// A plan instead of the work.
+    #[command(flatten)]
+    pub planning: Planning,
+    /// With --plan: read files again before they get their names, and compare them with the checksums of what was written
+    #[arg(long, requires = "plan")]
+    pub verify: bool,
     /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,

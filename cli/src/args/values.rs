@@ -7,7 +7,7 @@ use clap::{
     builder::{PossibleValue, StringValueParser, TypedValueParser},
 };
 use lanecast::{ByteOrder, DType, Storage, onnx::ElementType, promote::Standard};
-use lanecast_checkpoint::{QuantLayout, QuantScheme};
+use lanecast_checkpoint::{Phase, QuantLayout, QuantScheme};
 
 use crate::meant::{self, Targets, UnknownDType};
 
@@ -182,6 +182,13 @@ pub(super) fn layout() -> Named<QuantLayout, String> {
     Named {
         parse: |name| name.parse().map_err(|e: lanecast_checkpoint::Error| e.to_string()),
         names: || QuantLayout::NAMED.iter().map(|(name, _)| *name).collect(),
+    }
+}
+
+pub(super) fn phase() -> Named<Phase, String> {
+    Named {
+        parse: |name| name.parse().map_err(|e: lanecast_checkpoint::Error| e.to_string()),
+        names: || Phase::ALL.map(Phase::name).to_vec(),
     }
 }
 

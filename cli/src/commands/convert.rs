@@ -1,9 +1,9 @@
 //! `lanecast convert`.
 
-use lanecast_checkpoint::{ConvertOptions, ConvertReport, convert};
+use lanecast_checkpoint::{ConvertOptions, ConvertReport, Operation, TaskPlan, convert};
 use lanecast_files::Error;
 
-use super::checkpoints;
+use super::{checkpoints, plan};
 use crate::{
     args::Convert,
     error::{Failure, Result},
@@ -24,6 +24,21 @@ pub fn run(args: &Convert) -> Result<()> {
         threads: args.threads.map(usize::from),
         ..ConvertOptions::to(args.to)
     };
+    if args.planning.plan.is_some() && args.resume {
+        return Err(plan::refused("--resume").advise("leave it out: tasks always go on from what is done"));
+    }
+    let request = plan::Request {
+        planning: &args.planning,
+        verify: args.verify,
+        threads: args.threads,
+        as_json: args.json,
+    };
+    let planned = |how| {
+        TaskPlan::new(&args.input, &args.output, Operation::Convert(options.clone()), how).map_err(placed)
+    };
+    if request.is_planned(planned)? {
+        return Ok(());
+    }
     checkpoints::write(
         args.json,
         |callbacks| convert(&args.input, &args.output, &options, callbacks).map_err(placed),
@@ -41,7 +56,7 @@ fn placed(error: Error) -> Failure {
 }
 
 /// The summary for people.
-fn summary(report: &ConvertReport) -> String {
+pub fn summary(report: &ConvertReport) -> String {
     let mut out = format!(
         "cast {} to {}, copied {}",
         text::count(report.tensors_cast as u64, "tensor"),

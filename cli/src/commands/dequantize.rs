@@ -1,8 +1,8 @@
 //! `lanecast dequantize`.
 
-use lanecast_checkpoint::{Options, Report, dequantize};
+use lanecast_checkpoint::{Operation, Options, Report, TaskPlan, dequantize};
 
-use super::checkpoints;
+use super::{checkpoints, plan};
 use crate::{args::Dequantize, error::Result, text};
 
 /// Runs the subcommand.
@@ -13,6 +13,16 @@ pub fn run(args: &Dequantize) -> Result<()> {
         threads: args.threads.map(usize::from),
         ..Options::to(args.to)
     };
+    let request = plan::Request {
+        planning: &args.planning,
+        verify: args.verify,
+        threads: args.threads,
+        as_json: args.json,
+    };
+    let operation = || Operation::Dequantize(options.clone());
+    if request.is_planned(|how| Ok(TaskPlan::new(&args.input, &args.output, operation(), how)?))? {
+        return Ok(());
+    }
     checkpoints::write(
         args.json,
         |callbacks| Ok(dequantize(&args.input, &args.output, &options, callbacks)?),
@@ -22,7 +32,7 @@ pub fn run(args: &Dequantize) -> Result<()> {
 }
 
 /// The summary for people.
-fn summary(report: &Report) -> String {
+pub fn summary(report: &Report) -> String {
     format!(
         "decoded {} to {}, layout {}; copied {}; dropped {}\n{} in, {} out\n",
         text::count(report.tensors_decoded as u64, "weight"),

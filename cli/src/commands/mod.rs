@@ -13,6 +13,7 @@ mod explain;
 mod inspect;
 mod man;
 mod onnx_cast;
+mod plan;
 mod progress;
 mod promote;
 mod quantize;
@@ -21,6 +22,7 @@ mod scale;
 mod scaled_files;
 mod sink;
 mod table;
+mod tasks;
 mod unscale;
 
 use crate::{args::Command, error::Result};
@@ -37,6 +39,7 @@ pub fn run(command: &Command) -> Result<()> {
         Command::Dequantize(args) => dequantize::run(args),
         Command::Quantize(args) => quantize::run(args),
         Command::Requantize(args) => quantize::run_again(args),
+        Command::Tasks(args) => tasks::run(&args.command),
         Command::Check(args) => check::run(args),
         Command::Diff(args) => diff::run(args),
         Command::Promote(args) => promote::run(args),

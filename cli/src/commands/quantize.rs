@@ -1,10 +1,13 @@
 //! `lanecast quantize` and `lanecast requantize`.
 
+use std::path::Path;
+
 use lanecast_checkpoint::{
-    Callbacks, QuantizeOptions, QuantizeReport, quantize as to_codes, requantize as to_other_codes,
+    Callbacks, Operation, QuantizeOptions, QuantizeReport, TaskPlan, quantize as to_codes,
+    requantize as to_other_codes,
 };
 
-use super::checkpoints;
+use super::{checkpoints, plan};
 use crate::{
     args::{Quantization, Quantize, Requantize},
     error::Result,
@@ -18,13 +21,26 @@ pub fn run(args: &Quantize) -> Result<()> {
         double_quant: args.double_quant,
         ..args.how.options()
     };
+    if is_planned(&args.input, &args.how, Operation::Quantize(options.clone()))? {
+        return Ok(());
+    }
     watched(&args.how, |callbacks| to_codes(&args.input, &args.how.output, &options, callbacks))
 }
 
 /// Runs `requantize`.
 pub fn run_again(args: &Requantize) -> Result<()> {
     let options = args.how.options();
+    if is_planned(&args.input, &args.how, Operation::Requantize(options.clone()))? {
+        return Ok(());
+    }
     watched(&args.how, |callbacks| to_other_codes(&args.input, &args.how.output, &options, callbacks))
+}
+
+/// Plans the operation, unless it is to be done.
+fn is_planned(input: &Path, how: &Quantization, operation: Operation) -> Result<bool> {
+    let Quantization { planning, verify, threads, json, output, .. } = how;
+    let request = plan::Request { planning, verify: *verify, threads: *threads, as_json: *json };
+    request.is_planned(|options| Ok(TaskPlan::new(input, output, operation, options)?))
 }
 
 /// Does the work, and prints the report.
@@ -36,7 +52,7 @@ fn watched(
 }
 
 /// The summary for people.
-fn summary(report: &QuantizeReport) -> String {
+pub fn summary(report: &QuantizeReport) -> String {
     format!(
         "quantized {} to {}, layout {}; copied {}\n{} in, {} out\n",
         text::count(report.weights_quantized as u64, "weight"),

@@ -6,7 +6,8 @@ pub const CONVERT: &str = "
   lanecast convert model model-fp16 --to f16 --map '*norm*=f32' --resume
   lanecast convert model cut --to bfloat16 --max-shard-size 5GB --verify
   lanecast convert model.safetensors small.safetensors --to bfloat16
-  lanecast convert model.gguf small.gguf --to float16";
+  lanecast convert model.gguf small.gguf --to float16
+  lanecast convert model model-bf16 --to bfloat16 --plan m.json";
 /// The examples of `dequantize`.
 pub const DEQUANTIZE: &str = "
   lanecast dequantize model-fp8 model-bf16 --to bfloat16
@@ -21,6 +22,25 @@ pub const QUANTIZE: &str = "
 /// The examples of `requantize`.
 pub const REQUANTIZE: &str = "
   lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
+/// The examples of `tasks`.
+pub const TASKS: &str = "
+  lanecast tasks run 0/1 --of plan.json
+  lanecast tasks pending plan.json
+  lanecast tasks finish plan.json";
+/// The examples of `tasks run`.
+pub const TASKS_RUN: &str = "
+  lanecast tasks run 0/1 --of plan.json
+  lanecast tasks run 1/8 --of plan.json --phase range --threads 4
+  lanecast tasks run 0 1 --of plan.json --json";
+/// The examples of `tasks pending`.
+pub const TASKS_PENDING: &str = "
+  lanecast tasks pending plan.json
+  lanecast tasks pending plan.json --phase range | wc -l
+  lanecast tasks pending plan.json --count";
+/// The examples of `tasks finish`.
+pub const TASKS_FINISH: &str = "
+  lanecast tasks finish plan.json
+  lanecast tasks finish plan.json --json";
 /// The examples of `check`.
 pub const CHECK: &str = "
   lanecast check model-fp8
@@ -66,6 +86,10 @@ replaces DST with all that is in it.
 --verify reads the output before it gets its name, and casts the source a second
 time, by other code. The first difference is an error that names the tensor.
 
+--plan writes a plan of tasks for `lanecast tasks`, and no output. Tasks always go on
+from what is done. With --plan, --verify compares files with the checksums of what
+tasks wrote to them, not with a second cast.
+
 The object of --json has the dtype, the numbers of tensors cast, copied, kept as
 float32 and verified (null without --verify), the bytes read, written and resumed,
 the files, the losses of each tensor that has any, and the warnings.";
@@ -104,6 +128,8 @@ the tensor. A weight is decoded in parts and never held as a whole. DST appears
 complete or not at all; --force replaces a folder with all that is in it. DST may
 be a .safetensors file if SRC is one. Signals remove the temporary folder; a killed
 process leaves it beside DST, as `.lanecast-*.tmp`.
+
+--plan writes a plan of tasks for `lanecast tasks`, and no output.
 
 The object of --json has the layout, the dtype, the numbers of tensors decoded and
 copied, the bytes read and written, the files, and the warnings.";
@@ -151,6 +177,8 @@ file. Names, metadata and alignment stay; general.file_type is that of --scheme.
 Tensors of one axis, norms, routers and whatever else llama-quantize keeps stay as
 they are; token_embd and output are quantized, unless --map or --ignore names them.
 
+--plan writes a plan of tasks for `lanecast tasks`, and no output.
+
 The object of --json has the layout, the scheme, the numbers of weights quantized
 and tensors copied, the modules ignored, the bytes read and written, the files, and
 the warnings.";
@@ -165,7 +193,52 @@ fp8-dynamic, fp8-block, mxfp8, mxfp4. `lanecast help quantize` lists the layouts
 MXFP4 always fits mxfp8. It fits fp8-block if the scales within a tile are near
 each other. The first element that would change is an error that names it; zeros
 may lose their signs. Products that are not exact in float32, such as those of
-float32 scales, do not fit.";
+float32 scales, do not fit.
+
+--plan writes a plan of tasks for `lanecast tasks`, and no output.";
+
+/// The notes of `tasks`.
+pub const TASKS_NOTES: &str = "\
+`convert`, `dequantize`, `quantize` and `requantize` write a plan with --plan FILE.
+It divides the work into tasks, which any number of processes on any machines run.
+The output has the bytes that one command without --plan writes. A plan has up to
+five phases. Tasks of one phase run in any order and at the same time; a phase
+begins when the one before it is done:
+
+  amax: measures weights that have a scale for the whole tensor; few schemes need it
+  prepare: makes a file of the output, in its full size
+  range: reads, casts and writes ranges of bytes of the output, about --range-size
+  shard: checks that all ranges of a file are written, and gives the file its name
+  finish: writes configuration, index and other files, and gives the output its name
+
+All machines see the source, the output and the plan under the same paths, on a file
+system where any machine may write at any place of a file. A task may be killed at
+any moment, run again, or run twice at the same time. A task that is done is skipped.
+A source that has changed since the plan was made is refused.
+
+The work is in the folder DST.lanecast-HASH until the output is complete. A small
+record is left there then, from which later runs know that the output is done: remove
+it with the plan. Making a plan again gives the same plan, which goes on.";
+
+/// The notes of `tasks run`.
+pub const TASKS_RUN_NOTES: &str = "\
+A share I/N is every task whose number is I modulo N: `0/8` to `7/8` are shares of
+eight processes. Give --phase with shares, and start a phase when the one before it
+is done; a task whose phase cannot begin yet is an error. `0/1` without --phase runs
+the whole plan, phase by phase, in this process.
+
+The first task that fails ends the command, and the error names the task. Signals
+and kills lose no task that is done: the same command goes on.
+
+--json prints a line for each task: its number (id), its phase, whether it was done
+before (skipped), the bytes that it writes, or reads if it is an amax task, the
+seconds that it took, and the report of the operation if it is the finish task.";
+
+/// The notes of `tasks finish`.
+pub const TASKS_FINISH_NOTES: &str = "\
+The pending tasks of the phases shard and finish run in this process. The ranges must
+be written: otherwise the error says which tasks are pending. The summary and the
+object of --json are those of the operation that was planned.";
 
 /// The notes of `check`.
 pub const CHECK_NOTES: &str = "\

@@ -1,7 +1,8 @@
 """Runs the tasks of a checkpoint's plan on many machines: with Ray, with dask, or in processes of this machine.
 
     >>> from lanecast import checkpoint, distributed
-    >>> checkpoint.plan("/shared/model", "/shared/model-nvfp4", quantize="nvfp4").save("/shared/plan.json")  # doctest: +SKIP
+    >>> plan = checkpoint.plan("/shared/model", "/shared/small", quantize="nvfp4", layout="modelopt")  # doctest: +SKIP
+    >>> plan.save("/shared/plan.json")  # doctest: +SKIP
     >>> distributed.ray.run("/shared/plan.json", num_cpus=8)  # doctest: +SKIP
 
 A task gets the path of the plan and its number. It reads its part of the source, writes its part of the output at its place, and leaves a marker,
@@ -14,7 +15,7 @@ The functions ``run`` have these arguments in common:
 * ``retries``: how often a task that failed runs again, each time later, before ``TaskError`` is raised.
 * ``progress``: is called about once a second with a ``Progress``. An exception that it raises ends the run.
 
-An exception, also ``KeyboardInterrupt``, ends the tasks that run. What is done stays done.
+An exception, also ``KeyboardInterrupt``, ends the tasks that run; with dask, they run to their end. What is done stays done.
 
 ``python -m lanecast.distributed PLAN`` does the same.
 """

@@ -4,7 +4,7 @@
 
 A phase starts when all tasks of the phase before it are done. A scheduler is a *pool*: it takes numbers of tasks, returns futures of their
 outcomes, and runs the tasks of lost workers again. The driver repeats tasks that failed, later and later, and tasks that take much longer than
-all others and keep a phase from its end. So a task may run twice, also at the same time.
+others and keep a phase from its end. So a task may run twice, also at the same time.
 """
 
 from __future__ import annotations
@@ -31,8 +31,9 @@ Path = str | os.PathLike[str]
 # Seconds before the first, second, ... repetition of a failed task. The last one exceeds the minute that an NFS client may keep the attributes
 # of a folder, in which it does not see new markers.
 _DELAYS = (1.0, 8.0, 64.0)
-# A task is late if it takes this many times as long as each that has ended in its phase, and at least these seconds.
-_LATE, _LATE_SECONDS = 2.0, 10.0
+# A task is late if it takes this many times as long as this share of those that have ended in its phase, and at least these seconds. A slow
+# worker ends tasks, too: the longest says nothing.
+_LATE, _USUAL, _LATE_SECONDS = 2.0, 0.9, 10.0
 # Seconds between two calls of `progress`, and between two counts of the workers.
 _REPORT, _COUNT = 1.0, 5.0
 # Seconds over which the rate is measured.
@@ -159,9 +160,9 @@ class _Driver:
         self._waiting: list[tuple[float, int]] = []
         self._failures: collections.Counter[int] = collections.Counter()
         self._late: set[int] = set()
-        self._longest = 0.0
-        self._total = sum(task.bytes for task in tasks)
-        self._covered = sum(task.bytes for task in tasks if task.id not in pending)
+        self._durations: list[float] = []
+        self._total = sum(task.nbytes for task in tasks)
+        self._covered = sum(task.nbytes for task in tasks if task.id not in pending)
         self._window = collections.deque([(time.monotonic(), self._covered)])
         while self._left:
             self._submit()
@@ -196,7 +197,11 @@ class _Driver:
         """Makes the task ready that runs longest, if it is late and runs once. Free workers would have nothing else to do."""
         running = [attempt for attempt in self._flight.values() if attempt.task in self._left - self._late]
         oldest = min(running, key=lambda attempt: attempt.start, default=None)
-        if oldest and self._longest and now - oldest.start > max(_LATE * self._longest, _LATE_SECONDS):
+        if not oldest or not self._durations:
+            return
+        self._durations.sort()
+        usual = self._durations[int(_USUAL * (len(self._durations) - 1))]
+        if now - oldest.start > max(_LATE * usual, _LATE_SECONDS):
             self._late.add(oldest.task)
             self._ready.append(oldest.task)
             self._repeated += 1
@@ -222,8 +227,8 @@ class _Driver:
             return
         if error is None:
             self._left.remove(task)
-            self._longest = max(self._longest, time.monotonic() - attempt.start)
-            self._covered += self._tasks[task].bytes
+            self._durations.append(time.monotonic() - attempt.start)
+            self._covered += self._tasks[task].nbytes
             return
         self._error = f"{_described(self._tasks[task])}{f' on {node}' if node else ''}: {error}"
         self._failures[task] += 1
@@ -251,7 +256,8 @@ class _Driver:
 
 
 def _described(task: Task) -> str:
-    """The task with its ranges, of which the first ones are listed."""
-    ranges = [f"{file} bytes {start}..{end}" for file, start, end in task.ranges[:3]]
+    """The task with its file, or with the first of its ranges."""
+    ranges = [f"{file or 'weights'} bytes {start}..{end}" for file, start, end in task.ranges[:3]]
     more = [f"and {len(task.ranges) - 3} more"] if len(task.ranges) > 3 else []
-    return f"task {task.id} of the phase {task.phase}" + (f" ({', '.join(ranges + more)})" if ranges else "")
+    parts = ranges + more or ([task.file] if task.file else [])
+    return f"task {task.id} of the phase {task.phase}" + (f" ({', '.join(parts)})" if parts else "")

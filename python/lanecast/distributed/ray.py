@@ -60,7 +60,7 @@ class _Pool:
         self._ray, self._path = ray, path
         largest = max((node.get("CPU", 0) for node in self._nodes()), default=0)
         self._cpus = num_cpus or min(_CPUS, int(largest) or _CPUS)
-        self._memory = 3 * max(task.bytes for task in plan.tasks) if memory is None else memory
+        self._memory = 3 * max(task.nbytes for task in plan.tasks) if memory is None else memory
         if not self.slots():
             need = f"{self._cpus} CPUs and {self._memory} bytes of memory"
             warnings.warn(f"no node of the Ray cluster has {need} (num_cpus, memory); the tasks wait for one", stacklevel=4)
