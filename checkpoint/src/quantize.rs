@@ -39,10 +39,11 @@ use lanecast::{DType, gguf::BlockFormat};
 use lanecast_files::{Result, formats::Declared};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use names::{FUSED, Stacked, fused, set_of, stack, stacked};
+pub(crate) use names::{FUSED, Stack, Stacked, fused, set_of, stack, stacked};
 pub use {layout::QuantLayout, scheme::QuantScheme};
 
 use crate::{
+    activations,
     checkpoint::{Checkpoint, Content, little},
     config,
     dequantize::{REPLACED, plain_metadata},
@@ -271,6 +272,7 @@ impl Quantization {
             );
             warnings.push(what);
         }
+        warnings.extend(self.dropped());
         warnings.extend(written.notes.warnings);
         QuantizeReport {
             layout: self.options.layout.to_string(),
@@ -283,6 +285,22 @@ impl Quantization {
             files: written.files,
             warnings,
         }
+    }
+
+    /// A warning about scales of activations that the output lacks: only weights are described there.
+    fn dropped(&self) -> Option<String> {
+        let source = &self.checkpoint.source;
+        let dropped = activations::dropped(source, |name| self.checkpoint.find(name).is_some());
+        let (first, n) = (dropped.first()?, dropped.len());
+        let (path, name) = (source.files[first.file].path.display(), &first.name);
+        let all = if n == 1 {
+            "the scale is".to_owned()
+        } else {
+            format!("it and {} other {} are", n - 1, if n == 2 { "scale" } else { "scales" })
+        };
+        Some(format!(
+            "{path}, tensor \"{name}\": {all} dropped: the output quantizes weights only, and runtimes scale activations as they come or not at all"
+        ))
     }
 
     /// The files that describe the quantization.

@@ -85,8 +85,10 @@ pub(super) fn choose(
             if let (Some(module), [_, _]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) {
                 chooser.chosen.ignored.push(module.to_owned());
             }
-            if let (Some((experts, _)), [_, _, _]) = (names::stack(&tensor.name), &tensor.shape[..]) {
-                chooser.chosen.ignored.push(experts.to_owned());
+            if let (Some(stack), [_, _, _]) = (names::stack(&tensor.name), &tensor.shape[..]) {
+                // The module that has the tensor.
+                let linear = tensor.name.strip_suffix(".weight").filter(|_| stack.linear).map(str::to_owned);
+                chooser.chosen.ignored.push(linear.unwrap_or(stack.experts));
             }
         }
     }
@@ -119,9 +121,8 @@ impl Chooser<'_> {
         if self.layout.is_gguf() {
             return self.add_blocks(index, tensor, scheme, explicit.is_some());
         }
-        let is_stack = tensor.shape.len() == 3
-            && (names::stack(&tensor.name).is_some() || tensor.name.split('.').any(|part| part == "experts"));
-        if is_stack && !names::stays(&tensor.name) {
+        let is_stack = names::stacks_matrices(&tensor.name, &tensor.shape);
+        if is_stack && !names::stays(tensor.name.strip_suffix(".weight").unwrap_or(&tensor.name)) {
             return self.add_stack(index, tensor, scheme);
         }
         let (Some(module), [rows, cols]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) else {
@@ -199,12 +200,15 @@ impl Chooser<'_> {
         if self.again {
             return refused("experts that are stacked in one tensor are not quantized again".to_owned());
         }
-        let (Some((prefix, last)), Some(stacked)) =
-            (names::stack(&tensor.name), names::stacked(self.model_type))
-        else {
+        let stacked = names::stacked(self.model_type);
+        let known = names::stack(&tensor.name).zip(stacked).filter(|(stack, of)| stack.linear == of.linear);
+        let Some((names::Stack { experts: prefix, last, .. }, stacked)) = known else {
+            let is_named = tensor.name.contains("expert") || names::stack(&tensor.name).is_some();
             let what = format!(
-                "the tensor {:?} stacks experts, and how is not known for the model_type \"{}\"",
-                tensor.shape, self.model_type
+                "the tensor {:?} stacks {}, and how is not known for the model_type \"{}\"",
+                tensor.shape,
+                if is_named { "experts" } else { "matrices" },
+                self.model_type
             );
             return refused(what);
         };
@@ -239,9 +243,10 @@ impl Chooser<'_> {
             self.push(name, scheme, matrix);
             return Ok(true);
         }
+        let [gate, up, down] = stacked.parts;
         let parts: &[(&str, std::ops::Range<usize>)] = match halves {
-            true => &[("gate_proj", 0..rows / 2), ("up_proj", rows / 2..rows)],
-            false => &[("down_proj", 0..rows)],
+            true => &[(gate, 0..rows / 2), (up, rows / 2..rows)],
+            false => &[(down, 0..rows)],
         };
         let split: Vec<(String, Matrix)> = (0..experts)
             .flat_map(|e| parts.iter().map(move |part| (e, part)))

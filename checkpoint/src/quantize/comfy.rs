@@ -11,7 +11,7 @@ use super::{
     matrix::TILE,
     scheme::QuantScheme,
 };
-use crate::layouts::COMFY_METADATA;
+use crate::layouts::{COMFY_METADATA, COMFY_VERSION};
 
 pub(super) struct Comfy;
 
@@ -92,7 +92,7 @@ impl Layout for Comfy {
     fn metadata(&self, weights: &[Weight]) -> Option<(String, String)> {
         let layer = |weight: &Weight| (weight.module.clone(), json!({ "format": format(weight.scheme) }));
         let layers: Map<String, Value> = weights.iter().map(layer).collect();
-        let text = json!({ "format_version": "1.0", "layers": layers }).to_string();
+        let text = json!({ "format_version": COMFY_VERSION, "layers": layers }).to_string();
         Some((COMFY_METADATA.to_owned(), text))
     }
 }
