@@ -7,6 +7,7 @@
 //! scale for the tensor finds largest magnitudes. A [`Layout`](layout::Layout) then lists the tensors of each weight. `cast` and `table` make
 //! their bytes band by band of a [`Matrix`](matrix::Matrix), and `write` writes them.
 
+mod awq;
 mod bitsandbytes;
 mod cast;
 mod choose;
@@ -17,11 +18,13 @@ mod deepseek;
 mod divisions;
 mod gguf;
 mod gpt_oss;
+mod gptq;
 mod kept;
 mod layout;
 mod matrix;
 mod measure;
 mod modelopt;
+mod moved;
 mod mxfp8;
 mod names;
 mod scheme;
@@ -60,6 +63,7 @@ use choose::{Chosen, choose};
 use kept::{Kept, Room};
 use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
+use moved::Move;
 
 /// What [`quantize`] and [`requantize`] do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -130,6 +134,8 @@ struct Weight {
     amax: f32,
     /// The mean of the largest magnitudes of its blocks, if these are quantized.
     offset: f32,
+    /// What is moved of its codes, if they stay as they are.
+    moved: Option<Move>,
 }
 
 /// Quantizes the weights of the plain checkpoint `src`, and writes a checkpoint to `dst` that loaders of the layout take, with the
@@ -168,12 +174,15 @@ pub fn quantize(
 
 /// Writes the quantized weights of the checkpoint `src` with other codes of the same values: MXFP4 as 8-bit floats in tiles, for example.
 ///
-/// Scales of the output are powers of two. All weights that are quantized in `src` get the scheme; all other tensors stay.
+/// All weights that are quantized in `src` get the scheme; all other tensors stay. Codes and scales of [`QuantScheme::Nvfp4`] and
+/// [`QuantScheme::W4a16`] are moved as they are: NVFP4, MXFP4 with scales that are near each other, and the 4-bit integers of
+/// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two.
 ///
 /// # Errors
 ///
 /// As [`quantize`]. [`Error::Loss`](crate::Error::Loss) names the first element that the scheme cannot hold; zeros may lose their signs.
-/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales.
+/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales and its codes
+/// are not those of the weights.
 pub fn requantize(
     src: &Path,
     dst: &Path,
@@ -198,6 +207,13 @@ impl Quantization {
     /// Opens a plain checkpoint.
     pub(crate) fn open(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<Self> {
         options.layout.check(options)?;
+        if options.layout.needs_codes() {
+            let what = format!(
+                "only requantize writes the layout {}: its codes come from another layout of the same integers",
+                options.layout
+            );
+            return Err(request(what));
+        }
         let checkpoint = open(src, options.layout)?;
         if checkpoint.contents.iter().any(|content| !matches!(content, Content::Plain(_))) {
             let what = format!(
@@ -213,11 +229,16 @@ impl Quantization {
     pub(crate) fn open_again(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<Self> {
         options.layout.check(options)?;
         let asked = || options.map.iter().map(|(_, scheme)| *scheme).chain([options.scheme]);
-        if let Some(scheme) = asked().find(|scheme| !scheme.has_powers()) {
-            let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| scheme.has_powers());
-            let have = scheme::listed(have.map(|(name, _)| *name));
+        let keeps = |scheme: QuantScheme| scheme.has_powers() || scheme.is_moved();
+        if let Some(scheme) = asked().find(|scheme| !keeps(*scheme)) {
+            let named = |wanted: fn(QuantScheme) -> bool| {
+                let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| wanted(*scheme));
+                scheme::listed(have.map(|(name, _)| *name))
+            };
             let what = format!(
-                "{scheme} has no scales that are powers of two, which keep every digit, as {have} have"
+                "{scheme} has no scales that are powers of two, which keep every digit, as {} have; codes and scales of {} are moved as they are",
+                named(QuantScheme::has_powers),
+                named(QuantScheme::is_moved)
             );
             return Err(request(what));
         }
@@ -245,7 +266,10 @@ impl Quantization {
                 format!("the layout {layout} is described in config.json; give the folder of the model");
             return Err(request(what).at_path(&source.files[0].path));
         }
-        let chosen = choose(&checkpoint, options, layout.target(), again)?;
+        let mut chosen = choose(&checkpoint, options, layout.target(), again)?;
+        if chosen.weights.iter().any(|weight| matches!(weight.moved, Some(Move::Nvfp4(_)))) {
+            chosen.warnings.extend(checkpoint.unequal_factors()?);
+        }
         let pass = measure::pass(&checkpoint, &chosen.weights, options);
         Ok(Self { checkpoint, options: options.clone(), chosen, pass, measured: OnceLock::new() })
     }
@@ -429,7 +453,7 @@ fn tensors<'a>(
             None => tensor.stored_bytes,
         };
         let mut doubted = matches!(content, Content::Coded(_));
-        let outputs = layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options);
+        let outputs = layout.outputs(weight, chosen, tensor.dtype.unwrap_or(DType::Float32), options);
         let bytes = |output: &Output| {
             let bytes = little(output.dtype).byte_len(output.shape.iter().product());
             bytes.map_or(u64::MAX, |bytes| bytes as u64)

@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
-use super::{QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
+use super::{
+    QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, moved::Move, names, scheme::QuantScheme,
+};
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
+    coding::Coding,
     config::model_type,
     error::{At, request},
+    layouts::Context,
 };
 
 /// Names that are listed in a warning.
@@ -54,6 +58,8 @@ struct Chooser<'a> {
     model_type: &'a str,
     /// Whether codes are quantized again, and other tensors stay.
     again: bool,
+    /// Whether the configuration of GPTQ says that all zero points are the middle.
+    is_symmetric: bool,
     chosen: Chosen,
     /// Matrices whose number of columns no block divides.
     odd: Vec<String>,
@@ -76,6 +82,8 @@ pub(super) fn choose(
         ignore: options.ignore.iter().map(|glob| Pattern::new(glob)).collect::<Result<_>>()?,
         model_type: config.and_then(model_type).unwrap_or_default(),
         again,
+        is_symmetric: checkpoint.layout() == "GPTQ"
+            && Context::new(&checkpoint.source).config().is_some_and(|config| config["sym"] == true),
         chosen: Chosen::default(),
         odd: Vec::new(),
     };
@@ -93,6 +101,7 @@ pub(super) fn choose(
         }
     }
     chooser.check_patterns()?;
+    chooser.check_groups()?;
     chooser.finish()
 }
 
@@ -140,6 +149,9 @@ impl Chooser<'_> {
         if explicit.is_none() && !self.again && names::stays(module) {
             return Ok(false);
         }
+        if let (true, Content::Coded(coding)) = (scheme.is_moved(), content) {
+            return self.add_moved(index, module, [*rows, *cols], scheme, coding);
+        }
         if !cols.is_multiple_of(scheme.group()) && !self.layout.pads() {
             if explicit.is_some() || self.again {
                 let what = format!(
@@ -186,9 +198,69 @@ impl Chooser<'_> {
         Ok(true)
     }
 
+    /// Adds a weight whose codes stay as they are.
+    fn add_moved(
+        &mut self,
+        index: usize,
+        module: &str,
+        [rows, cols]: [usize; 2],
+        scheme: QuantScheme,
+        coding: &Coding,
+    ) -> Result<bool> {
+        let moved = match scheme {
+            QuantScheme::Nvfp4 => Move::nvfp4(self.checkpoint, coding, self.layout.divides())?,
+            _ => Move::int4(self.checkpoint, coding, self.is_symmetric)?,
+        };
+        let group = if matches!(moved, Move::Int4(_)) || self.layout.pads() { 1 } else { scheme.group() };
+        let [rows_of, cols_of] = self.layout.words();
+        if !rows.is_multiple_of(rows_of) || !cols.is_multiple_of(cols_of.max(group)) {
+            let what = format!(
+                "{scheme} of the layout {} needs a multiple of {rows_of} rows and of {} columns, and the weight has {rows} and {cols}",
+                self.layout.name(),
+                cols_of.max(group)
+            );
+            return Err(self.place(index, request(what)));
+        }
+        self.push(module.to_owned(), scheme, Matrix::whole(index, rows, cols));
+        if let Some(weight) = self.chosen.weights.last_mut() {
+            weight.moved = Some(moved);
+        }
+        Ok(true)
+    }
+
     fn push(&mut self, module: String, scheme: QuantScheme, matrix: Matrix) {
-        let weight = Weight { module, scheme, matrix, lossless: self.again, amax: 0.0, offset: 0.0 };
+        let lossless = self.again;
+        let weight = Weight { module, scheme, matrix, lossless, amax: 0.0, offset: 0.0, moved: None };
         self.chosen.weights.push(weight);
+    }
+
+    /// Fails if the groups of integers differ, and the layout describes only one of them. A row that is not longer than a group is one.
+    fn check_groups(&mut self) -> Result<()> {
+        let int4s = || self.chosen.weights.iter().filter_map(|weight| Some((weight, weight.int4()?)));
+        let groups: BTreeSet<usize> = int4s().filter_map(|(_, int4)| int4.group).collect();
+        if let (1, Some(group)) = (groups.len(), groups.first().copied()) {
+            for weight in &mut self.chosen.weights {
+                let cols = weight.matrix.cols;
+                if let Some(Move::Int4(int4)) = &mut weight.moved {
+                    int4.group = int4.group.or((cols <= group).then_some(group));
+                }
+            }
+        }
+        let int4s = || self.chosen.weights.iter().filter_map(|weight| Some((weight, weight.int4()?)));
+        let Some((first, of_first)) = int4s().next().filter(|_| !self.layout.mixes()) else { return Ok(()) };
+        if let Some((other, of_other)) = int4s().find(|(_, int4)| int4.group != of_first.group) {
+            let text = |group: Option<usize>| group.map_or("a row".to_owned(), |n| format!("{n} elements"));
+            let what = format!(
+                "the layout {} has one group size: \"{}\" has a scale for {}, and \"{}\" for {}",
+                self.layout.name(),
+                first.module,
+                text(of_first.group),
+                other.module,
+                text(of_other.group)
+            );
+            return Err(self.place(other.matrix.tensor, request(what)));
+        }
+        Ok(())
     }
 
     /// Adds the experts of a tensor that stacks them.

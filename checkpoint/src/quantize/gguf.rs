@@ -65,7 +65,13 @@ impl Layout for Gguf {
         true
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
         let Some(format) = format(weight.scheme) else { return Vec::new() };
         let [rows, cols] = weight.shape();
         let bytes = format.byte_len(rows * cols).unwrap_or(0);
