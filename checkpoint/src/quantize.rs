@@ -32,13 +32,12 @@ mod table;
 
 use std::{
     cmp::Reverse,
-    collections::HashMap,
     ops::Range,
     path::Path,
     sync::{Arc, OnceLock},
 };
 
-use lanecast::{DType, gguf::BlockFormat};
+use lanecast::DType;
 use lanecast_files::{Result, formats::Declared};
 use serde::{Deserialize, Serialize};
 
@@ -53,10 +52,10 @@ use crate::{
     error::{invalid, request, unsupported},
     named,
     prepared::{Extent, Measured, Outcome, Prepared},
-    source::{Elements, Source},
+    source::Source,
     write::{
-        Callbacks, Cut, NewTensor, Notes, Plan, Shard, Written, becomes_file, copied_files, name_shards,
-        names_gguf, pretty,
+        Callbacks, Cut, NewTensor, Notes, Plan, Written, becomes_file, copied_files, name_shards, names_gguf,
+        pretty,
     },
 };
 use choose::{Chosen, choose};
@@ -368,7 +367,7 @@ impl Prepared for Quantization {
         };
         let new = tensors(&self.checkpoint, self.chosen(), layout, &self.options);
         let shards = match gguf::format(self.options.scheme).filter(|_| names_gguf(dst)) {
-            Some(format) => vec![gguf_shard(&self.checkpoint, self.chosen(), new, dst, format)?],
+            Some(format) => vec![gguf::shard(&self.checkpoint, self.chosen(), new, dst, format)?],
             None => name_shards(source, new, Cut::Keep, metadata),
         };
         Ok(Plan {
@@ -411,26 +410,6 @@ fn open(src: &Path, layout: QuantLayout) -> Result<Checkpoint> {
         }
         _ => Ok(checkpoint),
     }
-}
-
-/// The GGUF file, whose main blocks have this format.
-fn gguf_shard<'a>(
-    checkpoint: &Checkpoint,
-    chosen: &Chosen,
-    mut tensors: Vec<NewTensor<'a>>,
-    dst: &Path,
-    format: BlockFormat,
-) -> Result<Shard<'a>> {
-    let blocks: HashMap<&str, BlockFormat> = (chosen.weights.iter())
-        .filter_map(|weight| Some((&*weight.module, gguf::format(weight.scheme)?)))
-        .collect();
-    let source = &checkpoint.source;
-    // Tensors keep their order.
-    tensors.sort_by_key(|tensor| source.names.get(&tensor.declared.name));
-    crate::gguf::shard(source, tensors, dst, &Elements::Blocks(format), |tensor| {
-        let of = blocks.get(&*tensor.declared.name);
-        of.map_or(Elements::Plain(tensor.declared.dtype), |format| Elements::Blocks(*format))
-    })
 }
 
 /// The tensors of the output.

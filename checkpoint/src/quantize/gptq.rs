@@ -89,7 +89,7 @@ impl Layout for Gptq {
             "group_size": group_size(chosen),
             "desc_act": false,
             "sym": is_symmetric,
-            "lm_head": false,
+            "lm_head": chosen.weights.iter().any(|weight| weight.module == "lm_head"),
             "checkpoint_format": if is_symmetric { "gptq" } else { "gptq_v2" },
         });
         let rules = rules(chosen);
