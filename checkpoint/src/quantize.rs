@@ -21,6 +21,7 @@ mod gpt_oss;
 mod gptq;
 mod kept;
 mod layout;
+mod like;
 mod matrix;
 mod measure;
 mod modelopt;

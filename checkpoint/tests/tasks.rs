@@ -101,8 +101,16 @@ fn operations(folder: &Path, goldens: &Goldens) -> Vec<(PathBuf, Operation)> {
         }
     }
     assert!(dequantized > 5, "{dequantized}");
-    let mxfp4 = goldens.names().into_iter().find(|name| name.contains("ct_mxfp4"));
-    all.extend(mxfp4.map(|name| (goldens.path(&name), Operation::Requantize(again))));
+    let integers = |layout| QuantizeOptions::new(QuantScheme::W4a16, layout);
+    for (name, options) in [
+        ("modelopt_mxfp4", again),
+        ("modelopt_mxfp4", nvfp4(QuantLayout::CompressedTensors)),
+        ("modelopt_nvfp4", nvfp4(QuantLayout::ModelOpt)),
+        ("W4A16", integers(QuantLayout::Gptq)),
+        ("awq_gemm", integers(QuantLayout::CompressedTensors)),
+    ] {
+        all.push((goldens.path(name), Operation::Requantize(options)));
+    }
     all
 }
 

@@ -98,6 +98,19 @@ fn integers_move_to_other_layouts_and_back() {
 }
 
 #[test]
+fn a_file_of_comfyui_is_quantized_like_another() {
+    let folder = model(7.0);
+    let comfy = ["--layout", "comfy", "--scheme", "mxfp8", "--quiet"];
+    let src = "src/model.safetensors";
+    good(folder.run(&[&["quantize", src, "a.safetensors"][..], &comfy].concat()));
+    let like = ["--layout", "comfy", "--scheme", "fp8-tensor", "--quiet", "--like", "a.safetensors"];
+    good(folder.run(&[&["quantize", src, "b.safetensors"][..], &like].concat()));
+    assert_eq!(folder.read("a.safetensors"), folder.read("b.safetensors"));
+    let line = bad(&folder.run(&[&RUN[..], &["--like", "a.safetensors"]].concat()), &[2]);
+    assert!(line.contains("only files of ComfyUI"), "{line}");
+}
+
+#[test]
 fn refusals_say_what_there_is() {
     let folder = model(f32::NAN);
     let line = bad(&folder.run(&RUN), &[6]);

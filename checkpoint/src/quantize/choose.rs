@@ -32,17 +32,17 @@ pub(super) struct Chosen {
 }
 
 /// Patterns of names, which match a tensor by its name or that of its module.
-struct Pattern(Selection);
+pub(super) struct Pattern(Selection);
 
 impl Pattern {
-    fn new(glob: &str) -> Result<Self> {
+    pub(super) fn new(glob: &str) -> Result<Self> {
         let selection = Selection::new(None, &[glob.to_owned()], &[]);
         // The place of the error would be an option that this one is not.
         let what = |e: Error| e.detail().map_or_else(String::new, |detail| detail.what.clone());
         selection.map(Self).map_err(|e| request(what(e)))
     }
 
-    fn matches(&self, tensor: &str) -> bool {
+    pub(super) fn matches(&self, tensor: &str) -> bool {
         let module = tensor.strip_suffix(".weight").unwrap_or(tensor);
         self.0.includes(tensor) || self.0.includes(module)
     }

@@ -18,6 +18,10 @@ pub fn run(args: &Quantize) -> Result<()> {
         double_quant: args.double_quant,
         ..args.how.options()
     };
+    let options = match &args.like {
+        Some(like) => options.like(&args.input, like)?,
+        None => options,
+    };
     watched(&args.how, |callbacks| to_codes(&args.input, &args.how.output, &options, callbacks))
 }
 

@@ -144,6 +144,10 @@ tensor, or that of its module. Parts that runtimes fuse (q, k and v; gate and up
 share the scale of the tensor in nvfp4. Layouts that describe groups take several
 schemes: compressed-tensors, modelopt, comfy, gguf.
 
+--like FILE, for comfy, gives each weight the scheme that it has in FILE: weights
+that are plain there stay, and those that FILE lacks follow --scheme. --map and
+--ignore come first.
+
 Experts that are stacked in one tensor are split into modules if the model_type is
 known (llama4, qwen3_vl_moe, qwen3_5_moe, granitemoe, granitemoeshared,
 granitemoehybrid). Other weights of three axes are refused, unless --ignore names
