@@ -89,3 +89,14 @@ pub(crate) fn drop_scales(
     }
     kept
 }
+
+/// The scales of activations that are in the files, and are not tensors of the checkpoint.
+pub(crate) fn dropped<'s>(source: &'s Source, is_kept: impl Fn(&str) -> bool + 's) -> Vec<&'s Stored> {
+    let is_scale = |name: &str| {
+        let last = name.rsplit('.').next().unwrap_or(name);
+        let stacked = |end: &str| last.ends_with(&format!("_{end}"));
+        let beside = BESIDE.iter().any(|end| last == *end || stacked(end));
+        beside || last == "scale_input" || ATTENTION.iter().any(|end| name.ends_with(end))
+    };
+    source.tensors.iter().filter(|tensor| is_scale(&tensor.name) && !is_kept(&tensor.name)).collect()
+}

@@ -144,14 +144,20 @@ impl Patch {
     }
 }
 
-impl Decoder<'_> {
-    /// Reads the codes of some rows and columns of a matrix.
-    pub(crate) fn patch(&self, batch: usize, rows: Range<usize>, cols: Range<usize>) -> Result<Patch> {
-        let packing = self.coding.packing;
-        let all = packing.stored_rows(self.coding.rows);
+impl Coding {
+    /// Reads the codes of some rows and columns of a matrix as it is stored.
+    pub(crate) fn patch(
+        &self,
+        source: &Source,
+        batch: usize,
+        rows: Range<usize>,
+        cols: Range<usize>,
+    ) -> Result<Patch> {
+        let packing = self.packing;
+        let all = packing.stored_rows(self.rows);
         let word = |fields: usize| fields / WORDS * packing.bits as usize * 4;
         let (row, lines, col, bytes) = match packing.along {
-            Along::Rows if cols == (0..self.coding.cols) => (rows.start, rows, 0, 0..packing.pitch),
+            Along::Rows if cols == (0..self.cols) => (rows.start, rows, 0, 0..packing.pitch),
             Along::Rows => {
                 let end = word(cols.end.next_multiple_of(WORDS)).min(packing.pitch);
                 (rows.start, rows, cols.start / WORDS * WORDS, word(cols.start)..end)
@@ -165,8 +171,15 @@ impl Decoder<'_> {
         let first = (batch * all + lines.start) * packing.pitch + bytes.start;
         let pieces = [packing.pitch, bytes.len()];
         let packing = Packing { pitch: bytes.len(), ..packing };
-        let bytes = self.source.read_pieces(self.codes, first, pieces, lines.len())?;
+        let bytes = source.read_pieces(&source.tensors[self.codes], first, pieces, lines.len())?;
         Ok(Patch { bytes, packing, row, col })
+    }
+}
+
+impl Decoder<'_> {
+    /// Reads the codes of some rows and columns of a matrix.
+    pub(crate) fn patch(&self, batch: usize, rows: Range<usize>, cols: Range<usize>) -> Result<Patch> {
+        self.coding.patch(self.source, batch, rows, cols)
     }
 
     /// Writes the values of a row of a matrix in the columns `cols` to `out`.

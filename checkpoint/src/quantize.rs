@@ -7,6 +7,7 @@
 //! scale for the tensor finds largest magnitudes. A [`Layout`](layout::Layout) then lists the tensors of each weight. `cast` and `table` make
 //! their bytes band by band of a [`Matrix`](matrix::Matrix), and `write` writes them.
 
+mod awq;
 mod bitsandbytes;
 mod cast;
 mod choose;
@@ -17,11 +18,14 @@ mod deepseek;
 mod divisions;
 mod gguf;
 mod gpt_oss;
+mod gptq;
 mod kept;
 mod layout;
+mod like;
 mod matrix;
 mod measure;
 mod modelopt;
+mod moved;
 mod mxfp8;
 mod names;
 mod scheme;
@@ -29,36 +33,37 @@ mod table;
 
 use std::{
     cmp::Reverse,
-    collections::HashMap,
     ops::Range,
     path::Path,
     sync::{Arc, OnceLock},
 };
 
-use lanecast::{DType, gguf::BlockFormat};
+use lanecast::DType;
 use lanecast_files::{Result, formats::Declared};
 use serde::{Deserialize, Serialize};
 
-pub(crate) use names::{FUSED, Stacked, fused, set_of, stack, stacked};
+pub(crate) use names::{FUSED, Stack, Stacked, fused, set_of, stack, stacked};
 pub use {layout::QuantLayout, scheme::QuantScheme};
 
 use crate::{
+    activations,
     checkpoint::{Checkpoint, Content, little},
     config,
     dequantize::{REPLACED, plain_metadata},
     error::{invalid, request, unsupported},
     named,
     prepared::{Extent, Measured, Outcome, Prepared},
-    source::{Elements, Source},
+    source::Source,
     write::{
-        Callbacks, Cut, NewTensor, Notes, Plan, Shard, Written, becomes_file, copied_files, name_shards,
-        names_gguf, pretty,
+        Callbacks, Cut, NewTensor, Notes, Plan, Written, becomes_file, copied_files, name_shards, names_gguf,
+        pretty,
     },
 };
 use choose::{Chosen, choose};
 use kept::{Kept, Room};
 use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
+use moved::Move;
 
 /// What [`quantize`] and [`requantize`] do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -129,6 +134,8 @@ struct Weight {
     amax: f32,
     /// The mean of the largest magnitudes of its blocks, if these are quantized.
     offset: f32,
+    /// What is moved of its codes, if they stay as they are.
+    moved: Option<Move>,
 }
 
 /// Quantizes the weights of the plain checkpoint `src`, and writes a checkpoint to `dst` that loaders of the layout take, with the
@@ -167,12 +174,15 @@ pub fn quantize(
 
 /// Writes the quantized weights of the checkpoint `src` with other codes of the same values: MXFP4 as 8-bit floats in tiles, for example.
 ///
-/// Scales of the output are powers of two. All weights that are quantized in `src` get the scheme; all other tensors stay.
+/// All weights that are quantized in `src` get the scheme; all other tensors stay. Codes and scales of [`QuantScheme::Nvfp4`] and
+/// [`QuantScheme::W4a16`] are moved as they are: NVFP4, MXFP4 with scales that are near each other, and the 4-bit integers of
+/// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two.
 ///
 /// # Errors
 ///
 /// As [`quantize`]. [`Error::Loss`](crate::Error::Loss) names the first element that the scheme cannot hold; zeros may lose their signs.
-/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales.
+/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales and its codes
+/// are not those of the weights.
 pub fn requantize(
     src: &Path,
     dst: &Path,
@@ -197,6 +207,13 @@ impl Quantization {
     /// Opens a plain checkpoint.
     pub(crate) fn open(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<Self> {
         options.layout.check(options)?;
+        if options.layout.needs_codes() {
+            let what = format!(
+                "only requantize writes the layout {}: its codes come from another layout of the same integers",
+                options.layout
+            );
+            return Err(request(what));
+        }
         let checkpoint = open(src, options.layout)?;
         if checkpoint.contents.iter().any(|content| !matches!(content, Content::Plain(_))) {
             let what = format!(
@@ -212,11 +229,16 @@ impl Quantization {
     pub(crate) fn open_again(src: &Path, dst: &Path, options: &QuantizeOptions) -> Result<Self> {
         options.layout.check(options)?;
         let asked = || options.map.iter().map(|(_, scheme)| *scheme).chain([options.scheme]);
-        if let Some(scheme) = asked().find(|scheme| !scheme.has_powers()) {
-            let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| scheme.has_powers());
-            let have = scheme::listed(have.map(|(name, _)| *name));
+        let keeps = |scheme: QuantScheme| scheme.has_powers() || scheme.is_moved();
+        if let Some(scheme) = asked().find(|scheme| !keeps(*scheme)) {
+            let named = |wanted: fn(QuantScheme) -> bool| {
+                let have = QuantScheme::NAMED.iter().filter(|(_, scheme)| wanted(*scheme));
+                scheme::listed(have.map(|(name, _)| *name))
+            };
             let what = format!(
-                "{scheme} has no scales that are powers of two, which keep every digit, as {have} have"
+                "{scheme} has no scales that are powers of two, which keep every digit, as {} have; codes and scales of {} are moved as they are",
+                named(QuantScheme::has_powers),
+                named(QuantScheme::is_moved)
             );
             return Err(request(what));
         }
@@ -244,7 +266,10 @@ impl Quantization {
                 format!("the layout {layout} is described in config.json; give the folder of the model");
             return Err(request(what).at_path(&source.files[0].path));
         }
-        let chosen = choose(&checkpoint, options, layout.target(), again)?;
+        let mut chosen = choose(&checkpoint, options, layout.target(), again)?;
+        if chosen.weights.iter().any(|weight| matches!(weight.moved, Some(Move::Nvfp4(_)))) {
+            chosen.warnings.extend(checkpoint.unequal_factors()?);
+        }
         let pass = measure::pass(&checkpoint, &chosen.weights, options);
         Ok(Self { checkpoint, options: options.clone(), chosen, pass, measured: OnceLock::new() })
     }
@@ -271,6 +296,7 @@ impl Quantization {
             );
             warnings.push(what);
         }
+        warnings.extend(self.dropped());
         warnings.extend(written.notes.warnings);
         QuantizeReport {
             layout: self.options.layout.to_string(),
@@ -283,6 +309,22 @@ impl Quantization {
             files: written.files,
             warnings,
         }
+    }
+
+    /// A warning about scales of activations that the output lacks: only weights are described there.
+    fn dropped(&self) -> Option<String> {
+        let source = &self.checkpoint.source;
+        let dropped = activations::dropped(source, |name| self.checkpoint.find(name).is_some());
+        let (first, n) = (dropped.first()?, dropped.len());
+        let (path, name) = (source.files[first.file].path.display(), &first.name);
+        let all = if n == 1 {
+            "the scale is".to_owned()
+        } else {
+            format!("it and {} other {} are", n - 1, if n == 2 { "scale" } else { "scales" })
+        };
+        Some(format!(
+            "{path}, tensor \"{name}\": {all} dropped: the output quantizes weights only, and runtimes scale activations as they come or not at all"
+        ))
     }
 
     /// The files that describe the quantization.
@@ -326,7 +368,7 @@ impl Prepared for Quantization {
         };
         let new = tensors(&self.checkpoint, self.chosen(), layout, &self.options);
         let shards = match gguf::format(self.options.scheme).filter(|_| names_gguf(dst)) {
-            Some(format) => vec![gguf_shard(&self.checkpoint, self.chosen(), new, dst, format)?],
+            Some(format) => vec![gguf::shard(&self.checkpoint, self.chosen(), new, dst, format)?],
             None => name_shards(source, new, Cut::Keep, metadata),
         };
         Ok(Plan {
@@ -371,26 +413,6 @@ fn open(src: &Path, layout: QuantLayout) -> Result<Checkpoint> {
     }
 }
 
-/// The GGUF file, whose main blocks have this format.
-fn gguf_shard<'a>(
-    checkpoint: &Checkpoint,
-    chosen: &Chosen,
-    mut tensors: Vec<NewTensor<'a>>,
-    dst: &Path,
-    format: BlockFormat,
-) -> Result<Shard<'a>> {
-    let blocks: HashMap<&str, BlockFormat> = (chosen.weights.iter())
-        .filter_map(|weight| Some((&*weight.module, gguf::format(weight.scheme)?)))
-        .collect();
-    let source = &checkpoint.source;
-    // Tensors keep their order.
-    tensors.sort_by_key(|tensor| source.names.get(&tensor.declared.name));
-    crate::gguf::shard(source, tensors, dst, &Elements::Blocks(format), |tensor| {
-        let of = blocks.get(&*tensor.declared.name);
-        of.map_or(Elements::Plain(tensor.declared.dtype), |format| Elements::Blocks(*format))
-    })
-}
-
 /// The tensors of the output.
 fn tensors<'a>(
     checkpoint: &'a Checkpoint,
@@ -411,7 +433,7 @@ fn tensors<'a>(
             None => tensor.stored_bytes,
         };
         let mut doubted = matches!(content, Content::Coded(_));
-        let outputs = layout.outputs(weight, tensor.dtype.unwrap_or(DType::Float32), options);
+        let outputs = layout.outputs(weight, chosen, tensor.dtype.unwrap_or(DType::Float32), options);
         let bytes = |output: &Output| {
             let bytes = little(output.dtype).byte_len(output.shape.iter().product());
             bytes.map_or(u64::MAX, |bytes| bytes as u64)

@@ -45,6 +45,33 @@ impl Packing {
         }
     }
 
+    /// Rows that share a stored row.
+    pub(crate) const fn deep(&self) -> usize {
+        match self.along {
+            Along::Rows => 1,
+            Along::Columns => 32 / self.bits as usize,
+        }
+    }
+
+    /// Sets the fields of `row`, which are zero before. `matrix` begins with row 0; fields have 4 bits.
+    pub(crate) fn pack(&self, matrix: &mut [u8], row: usize, fields: &[u8]) {
+        debug_assert_eq!(self.bits, 4);
+        if self.along == Along::Columns {
+            let (row, place) = (row / 8 * self.pitch, row % 8);
+            let words = matrix[row..row + self.pitch].chunks_exact_mut(4).zip(fields);
+            return words.for_each(|(word, field)| word[place / 2] |= field << (4 * (place % 2)));
+        }
+        let row = &mut matrix[row * self.pitch..(row + 1) * self.pitch];
+        for (col, field) in fields.iter().enumerate() {
+            let (byte, high) = match self.order {
+                Order::LowFirst => (col / 2, col % 2),
+                Order::HighNibbleFirst => (col / 2, 1 - col % 2),
+                Order::Awq => (4 * (col / 8) + AWQ[col % 8] / 2, AWQ[col % 8] % 2),
+            };
+            row[byte] |= field << (4 * high);
+        }
+    }
+
     fn unpack_down(&self, matrix: &[u8], row: usize, cols: Range<usize>, out: &mut [u8]) {
         let (bit, mask) = (row * self.bits as usize, u64::from(u8::MAX >> (8 - self.bits)));
         let (word, shift) = (bit / 32, bit % 32);
@@ -77,6 +104,31 @@ pub(crate) fn swizzle(row: usize, col: usize, cols: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packed_fields_are_unpacked_again() {
+        let (rows, cols) = (19, 40);
+        let field = |row: usize, col: usize| (row * 7 + col * 3) as u8 & 15;
+        for packing in [
+            Packing::rows(4, 20),
+            Packing::rows(4, 20).with_order(Order::HighNibbleFirst),
+            Packing::rows(4, 20).with_order(Order::Awq),
+            Packing::columns(4, cols),
+        ] {
+            let mut matrix = vec![0; packing.stored_rows(rows) * packing.pitch];
+            for row in 0..rows {
+                packing.pack(&mut matrix, row, &(0..cols).map(|col| field(row, col)).collect::<Vec<u8>>());
+            }
+            for row in 0..rows {
+                let mut out = vec![0; cols];
+                packing.unpack(&matrix, row, 0..cols, &mut out);
+                assert!(
+                    out.iter().enumerate().all(|(col, have)| *have == field(row, col)),
+                    "{packing:?} {row}"
+                );
+            }
+        }
+    }
 
     /// Fields of every width, set bit by bit, along rows and down columns.
     #[test]

@@ -297,6 +297,38 @@ fn static_activations_and_caches_have_scales() {
     assert_eq!(findings(folder(&cache, &[&fp8(&UP, 1.0)[..], &[scale]].concat()).path(), None), []);
 }
 
+/// ComfyUI has no configuration: a scale of inputs of one layer asks for those of all.
+#[test]
+fn layers_of_comfyui_have_scales_of_inputs_or_none_has() {
+    let text = br#"{"format":"float8_e4m3fn"}"#;
+    let new = |names: [&'static str; 4], input: Option<f32>| -> Vec<Tensor<'static>> {
+        let codes = (names[0], Float8E4M3FN, &[2, 4][..], vec![0x38; 8]);
+        let description = (names[1], UInt8, &[26][..], text.to_vec());
+        let scale = (names[2], Float32, &[][..], f32s(&[1.0]));
+        let input = input.map(|value| (names[3], Float32, &[][..], f32s(&[value])));
+        [codes, description, scale].into_iter().chain(input).collect()
+    };
+    let a = ["a.weight", "a.comfy_quant", "a.weight_scale", "a.input_scale"];
+    let b = ["b.weight", "b.comfy_quant", "b.weight_scale", "b.input_scale"];
+    let of = |x, y| folder("{}", &[new(a, x), new(b, y)].concat());
+    assert_eq!(findings(of(None, None).path(), None), []);
+    assert_eq!(findings(of(Some(0.5), Some(0.25)).path(), None), []);
+    only(of(Some(0.5), None).path(), None, Kind::ActivationScale, "b.weight", &["other weights"]);
+    only(of(Some(0.5), Some(1.0)).path(), None, Kind::ActivationScale, "b.input_scale", &["is 1"]);
+    // The older name with 1 is no scale.
+    let old = |module: [&'static str; 3], input: f32| -> [Tensor<'static>; 3] {
+        let codes = (module[0], Float8E4M3FN, &[2, 4][..], vec![0x38; 8]);
+        let scale = (module[1], Float32, &[][..], f32s(&[1.0]));
+        [codes, scale, (module[2], Float32, &[][..], f32s(&[input]))]
+    };
+    let (a, b) =
+        (["a.weight", "a.scale_weight", "a.scale_input"], ["b.weight", "b.scale_weight", "b.scale_input"]);
+    let marker: Tensor<'_> = ("scaled_fp8", Float8E4M3FN, &[0], Vec::new());
+    let of = |x, y| folder("{}", &[&[marker.clone()][..], &old(a, x), &old(b, y)].concat());
+    assert_eq!(findings(of(1.0, 1.0).path(), None), []);
+    only(of(0.5, 1.0).path(), None, Kind::ActivationScale, "b.scale_input", &["is 1"]);
+}
+
 #[test]
 fn two_configurations_say_the_same() {
     let config = r#"{"quantization_config":{"quant_method":"modelopt","quant_algo":"fp8_pb_wo","ignore":["lm_head"]}}"#;

@@ -12,6 +12,8 @@ mod gguf_files;
 mod golden;
 mod hostile;
 mod layouts;
+mod like;
+mod moved;
 mod naive;
 mod npz;
 mod quantize;

@@ -221,6 +221,32 @@ fn a_bias_cuts_only_padding() {
     }
 }
 
+/// The metadata of ComfyUI has a version.
+#[test]
+fn metadata_of_comfyui_has_a_known_version() {
+    let tensors = [
+        NewTensor { name: "m.up.weight", dtype: Float8E4M3FN, shape: &[1, 4], data: &[0x38; 4] },
+        NewTensor { name: "m.up.weight_scale", dtype: Float32, shape: &[], data: &1_f32.to_le_bytes() },
+    ];
+    let root = tempfile::tempdir().expect("a folder");
+    let path = root.path().join("model.safetensors");
+    let write = |text: &str| {
+        let metadata = [("_quantization_metadata".to_owned(), text.to_owned())];
+        save(&path, &tensors, &metadata, true).expect("a file");
+    };
+    let layers = r#""layers": {"m.up": {"format": "float8_e4m3fn"}}"#;
+    for version in [r#""format_version": "1.0", "#, ""] {
+        write(&format!("{{{version}{layers}}}"));
+        assert_eq!(Checkpoint::open(&path).expect("a checkpoint").layout(), "ComfyUI");
+    }
+    for version in [r#""2.0""#, r#""1.1""#, "1", "null"] {
+        write(&format!(r#"{{"format_version": {version}, {layers}}}"#));
+        says(&path, &["model.safetensors", "format_version", version, r#""1.0" is"#]);
+    }
+    write(r#"{"format_version": "1.0"}"#);
+    says(&path, &["_quantization_metadata", "layers"]);
+}
+
 /// Experts of DeepSeek V4 are 4-bit floats, whatever integers they are declared as.
 #[test]
 fn experts_of_4_bits_have_three_dtypes() {

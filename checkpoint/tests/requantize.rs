@@ -160,3 +160,34 @@ fn scales_of_zero_and_unequal_scales_of_fused_weights_are_warnings() {
         "{of:?}"
     );
 }
+
+/// The output describes weights only: scales of activations are dropped, and a warning says so.
+#[test]
+fn dropped_scales_of_activations_are_a_warning() {
+    let (goldens, root) = (Goldens::unpack(), tempfile::tempdir().expect("a folder"));
+    let src = mxfp4(root.path(), "scaled", [120, 120]);
+    write(
+        &src.join("model.safetensors"),
+        &[
+            ("m.0.up.weight_packed", UInt8, &[1, 32], vec![0x17; 32]),
+            ("m.0.up.weight_scale", UInt8, &[1, 2], vec![120, 120]),
+            ("m.0.up.input_scale", Float32, &[1], f32s(&[0.5])),
+            ("m.0.k_scale", Float32, &[1], f32s(&[0.5])),
+            ("m.0.out_scale", Float32, &[1], f32s(&[0.5])),
+        ],
+    );
+    let report = run(&src, &root.path().join("mx"), QuantScheme::Mxfp8, QuantLayout::CompressedTensors)
+        .expect("a report");
+    let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
+    let parts = ["model.safetensors", "_scale\": it and 1 other scale", "dropped"];
+    assert!(parts.iter().all(|part| warning.contains(part)) && !warning.contains("out_scale"), "{warning}");
+    let names: Vec<String> = values(&root.path().join("mx")).into_iter().map(|(name, _)| name).collect();
+    assert_eq!(names, ["m.0.out_scale", "m.0.up.weight"]);
+    let without = run(
+        &goldens.path("modelopt_mxfp8"),
+        &root.path().join("x"),
+        QuantScheme::Mxfp8,
+        QuantLayout::CompressedTensors,
+    );
+    assert_eq!(without.expect("a report").warnings, [] as [String; 0]);
+}

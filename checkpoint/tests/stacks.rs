@@ -83,3 +83,79 @@ fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
     assert_eq!((report.weights_quantized, report.tensors_copied), (1, 2));
     assert!(report.ignored.contains(&"model.layers.0.mlp.experts".to_owned()), "{:?}", report.ignored);
 }
+
+/// Granite stacks experts in `input_linear.weight` `[experts, 2 outputs, inputs]`, gate first.
+#[test]
+fn stacks_without_experts_in_their_names_are_split_or_refused() {
+    let root = tempfile::tempdir().expect("a folder");
+    let (up, down) = (random(2 * 96 * 64, 1), random(2 * 64 * 64, 2));
+    let model = |name: &str, model_type: &str| -> PathBuf {
+        let folder = root.path().join(name);
+        fs::create_dir_all(&folder).expect("a folder");
+        let tensors: [(&str, DType, &[u64], Vec<u8>); 5] = [
+            ("model.layers.0.block_sparse_moe.input_linear.weight", BFloat16, &[2, 96, 64], halves(&up)),
+            ("model.layers.0.block_sparse_moe.output_linear.weight", BFloat16, &[2, 64, 64], halves(&down)),
+            (
+                "model.layers.0.block_sparse_moe.router.layer.weight",
+                BFloat16,
+                &[2, 64],
+                halves(&random(128, 3)),
+            ),
+            ("model.layers.0.shared_mlp.input_linear.weight", BFloat16, &[96, 64], halves(&random(6144, 4))),
+            ("model.layers.0.upsample.weight", BFloat16, &[64, 64, 3], halves(&random(64 * 64 * 3, 5))),
+        ];
+        write(&folder.join("model.safetensors"), &tensors);
+        fs::write(folder.join("config.json"), json!({"model_type": model_type}).to_string()).expect("a file");
+        folder
+    };
+    let options = QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::CompressedTensors);
+    for (model_type, parts) in [
+        ("granitemoehybrid", ["gate_proj", "up_proj", "down_proj"]),
+        ("granitemoe", ["w1", "w3", "w2"]),
+        ("granitemoeshared", ["w1", "w3", "w2"]),
+    ] {
+        let (src, dst) = (model(model_type, model_type), root.path().join(format!("{model_type} split")));
+        let report = run(&src, &dst, &options).expect("a report");
+        // The kernel of a convolution and the router stay.
+        assert_eq!((report.weights_quantized, report.tensors_copied), (7, 2));
+        let checkpoint = Checkpoint::open(&dst).expect("a checkpoint");
+        for e in 0..2 {
+            let rows =
+                |all: &[f32], rows: std::ops::Range<usize>| all[rows.start * 64..rows.end * 64].to_vec();
+            let want = [
+                rows(&up, e * 96..e * 96 + 48),
+                rows(&up, e * 96 + 48..e * 96 + 96),
+                rows(&down, e * 64..e * 64 + 64),
+            ];
+            for (part, want) in parts.iter().zip(want) {
+                let name = format!("model.layers.0.block_sparse_moe.experts.{e}.{part}.weight");
+                let want = expected(QuantScheme::Mxfp4, &want, 64, 0.0);
+                let have = decoded(&checkpoint, &name);
+                assert!(
+                    have.len() == want.len() && have.iter().zip(&want).all(|(a, b)| *a == *b as f32),
+                    "{name}"
+                );
+            }
+        }
+    }
+    let src = model("new", "jetmoe");
+    let error = run(&src, &root.path().join("x"), &options).expect_err("an unknown stack").to_string();
+    let parts = ["input_linear.weight", "jetmoe", "stacks experts", "ignore"];
+    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    let ignore = vec!["*.block_sparse_moe.*".to_owned()];
+    let kept = QuantizeOptions { ignore, ..options.clone() };
+    let report = run(&src, &root.path().join("kept"), &kept).expect("a report");
+    assert_eq!((report.weights_quantized, report.tensors_copied), (1, 4));
+    let name = "model.layers.0.block_sparse_moe.input_linear";
+    assert!(report.ignored.contains(&name.to_owned()), "{:?}", report.ignored);
+    // Matrices of any name.
+    let folder = root.path().join("heads");
+    fs::create_dir_all(&folder).expect("a folder");
+    let tensors: [(&str, DType, &[u64], Vec<u8>); 2] = [
+        ("m.0.mixer.weight", BFloat16, &[2, 64, 64], halves(&random(8192, 1))),
+        ("m.0.up.weight", BFloat16, &[64, 64], halves(&random(4096, 2))),
+    ];
+    write(&folder.join("model.safetensors"), &tensors);
+    let error = run(&folder, &root.path().join("y"), &options).expect_err("an unknown stack").to_string();
+    assert!(error.contains("m.0.mixer.weight") && error.contains("stacks matrices"), "{error}");
+}

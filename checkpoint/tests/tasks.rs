@@ -101,7 +101,16 @@ fn operations(folder: &Path, goldens: &Goldens) -> Vec<(PathBuf, Operation)> {
         }
     }
     assert!(dequantized > 5, "{dequantized}");
-    all.push((goldens.path("modelopt_mxfp4"), Operation::Requantize(again)));
+    let integers = |layout| QuantizeOptions::new(QuantScheme::W4a16, layout);
+    for (name, options) in [
+        ("modelopt_mxfp4", again),
+        ("modelopt_mxfp4", nvfp4(QuantLayout::CompressedTensors)),
+        ("modelopt_nvfp4", nvfp4(QuantLayout::ModelOpt)),
+        ("W4A16", integers(QuantLayout::Gptq)),
+        ("awq_gemm", integers(QuantLayout::CompressedTensors)),
+    ] {
+        all.push((goldens.path(name), Operation::Requantize(options)));
+    }
     all
 }
 

@@ -96,6 +96,22 @@ fn samples() -> Folder {
         r#""a.weight_scale":{"dtype":"U8","shape":[1,1],"data_offsets":[16,17]}}"#
     );
     folder.write("mxfp4/model.safetensors", &safetensors(header, &[&[0x21; 16][..], &[127]].concat()));
+    std::fs::create_dir(folder.at("w4a16")).expect("a folder");
+    let config = concat!(
+        r#"{"quantization_config":{"quant_method":"compressed-tensors","format":"pack-quantized","#,
+        r#""config_groups":{"group_0":{"targets":["Linear"],"weights":{"num_bits":4,"type":"int","symmetric":true}}}}}"#
+    );
+    folder.write("w4a16/config.json", config.as_bytes());
+    let header = concat!(
+        r#"{"a.weight_packed":{"dtype":"I32","shape":[8,1],"data_offsets":[0,32]},"#,
+        r#""a.weight_scale":{"dtype":"F32","shape":[8,1],"data_offsets":[32,64]},"#,
+        r#""a.weight_shape":{"dtype":"I64","shape":[2],"data_offsets":[64,80]}}"#
+    );
+    let shape = [8_u64, 8].iter().flat_map(|n| n.to_le_bytes()).collect::<Vec<u8>>();
+    folder.write(
+        "w4a16/model.safetensors",
+        &safetensors(header, &[&[0x21; 32][..], &f32s(&[1.0; 8]), &shape].concat()),
+    );
     // Blocks of Q4_0, and floats of the same shape.
     let q4_0 = [&[0, 0x3C][..], &[0x88; 16]].concat().repeat(2);
     folder.write("model-q4.gguf", &gguf(2, &q4_0));

@@ -73,6 +73,43 @@ fn values_stay_in_requantize_or_it_fails() {
     assert!(!folder.names().contains(&"x".to_owned()));
 }
 
+/// Integers move to GPTQ and AWQ, and back to the same bytes.
+#[test]
+fn integers_move_to_other_layouts_and_back() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("src")).expect("a folder");
+    let header = r#"{"m.0.up_proj.weight":{"dtype":"F32","shape":[8,128],"data_offsets":[0,4096]}}"#;
+    let values: Vec<f32> = (0..1024).map(|i| (i % 15) as f32 - 7.0).collect();
+    folder.write("src/model.safetensors", &safetensors(header, &f32s(&values)));
+    folder.write("src/config.json", b"{}");
+    good(folder.run(&RUN));
+    for (src, dst, layout) in
+        [("dst", "gptq", "gptq"), ("gptq", "awq", "awq"), ("gptq", "ct", "compressed-tensors")]
+    {
+        let args = ["requantize", src, dst, "--lossless", "--scheme", "w4a16", "--layout", layout];
+        let summary = String::from_utf8(good(folder.run(&args))).expect("UTF-8");
+        assert!(summary.contains(&format!("quantized 1 weight to w4a16, layout {layout}")), "{summary}");
+    }
+    assert_eq!(folder.read("dst/model.safetensors"), folder.read("ct/model.safetensors"));
+    for name in ["dst", "awq"] {
+        good(folder.run(&["dequantize", name, &format!("{name}-f32"), "--to", "float32", "--quiet"]));
+    }
+    assert_eq!(folder.read("dst-f32/model.safetensors"), folder.read("awq-f32/model.safetensors"));
+}
+
+#[test]
+fn a_file_of_comfyui_is_quantized_like_another() {
+    let folder = model(7.0);
+    let comfy = ["--layout", "comfy", "--scheme", "mxfp8", "--quiet"];
+    let src = "src/model.safetensors";
+    good(folder.run(&[&["quantize", src, "a.safetensors"][..], &comfy].concat()));
+    let like = ["--layout", "comfy", "--scheme", "fp8-tensor", "--quiet", "--like", "a.safetensors"];
+    good(folder.run(&[&["quantize", src, "b.safetensors"][..], &like].concat()));
+    assert_eq!(folder.read("a.safetensors"), folder.read("b.safetensors"));
+    let line = bad(&folder.run(&[&RUN[..], &["--like", "a.safetensors"]].concat()), &[2]);
+    assert!(line.contains("only files of ComfyUI"), "{line}");
+}
+
 #[test]
 fn refusals_say_what_there_is() {
     let folder = model(f32::NAN);
@@ -86,7 +123,9 @@ fn refusals_say_what_there_is() {
         ("nf4", "deepseek", &[][..], "but fp8-block"),
         ("awq", "compressed-tensors", &[], "needs calibration"),
         ("int5", "compressed-tensors", &[], "no scheme"),
-        ("int8", "awq", &[], "no layout"),
+        ("int8", "exl2", &[], "no layout"),
+        ("int8", "awq", &[], "but w4a16"),
+        ("w4a16", "gptq", &[], "only requantize writes"),
         ("nf4", "bitsandbytes", &["--map", "*=fp4"], "one scheme for all weights"),
         ("int8", "compressed-tensors", &["--map", "x=fp8-block"], "no tensor matches"),
         ("int8", "compressed-tensors", &["--ignore", "*"], "no weight"),

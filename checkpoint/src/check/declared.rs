@@ -30,10 +30,16 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
     let source = &of.checkpoint.source;
     findings.extend(total_size(of));
     findings.extend(two_files(of));
+    // Where one layer of ComfyUI has a scale of its inputs, so must all.
+    if of.checkpoint.layout() == "ComfyUI" && source.tensors.iter().any(|tensor| is_input_scale(of, tensor)) {
+        let what = "other weights of the file have a scale of their inputs, and this one has none";
+        activations(of, what, findings);
+    }
     let context = Context::new(source);
     let Some(config) = context.config() else { return };
     if declares_static(config) {
-        activations(of, findings);
+        let what = "the configuration declares static activations, and the weight has no input_scale";
+        activations(of, what, findings);
     }
     let cache = config.get("kv_cache_scheme").is_some_and(Value::is_object)
         || text(config, "kv_cache_quant_algo").is_some_and(|algo| !algo.eq_ignore_ascii_case("none"));
@@ -108,8 +114,17 @@ fn declares_static(config: &Value) -> bool {
     algo.is_empty() && groups.is_some_and(|groups| !groups.is_empty() && groups.values().all(is_static))
 }
 
-/// Adds a finding for each quantized weight without a scale of its activations, or with the scale 1.
-fn activations(of: &Subject<'_>, findings: &mut Vec<Finding>) {
+/// Whether a tensor of ComfyUI has the scale of the inputs of a layer. In older files, 1 says that there is none.
+fn is_input_scale(of: &Subject<'_>, tensor: &Stored) -> bool {
+    match tensor.name.rsplit('.').next() {
+        Some("input_scale") => true,
+        Some("scale_input") => !is_one(of, tensor),
+        _ => false,
+    }
+}
+
+/// Adds a finding for each quantized weight without a scale of its activations, of which `missing` says why, or with the scale 1.
+fn activations(of: &Subject<'_>, missing: &str, findings: &mut Vec<Finding>) {
     let source = &of.checkpoint.source;
     for (tensor, content) in of.contents().filter(|(_, content)| matches!(content, Content::Coded(_))) {
         let Some(module) = tensor.name.strip_suffix(".weight") else { continue };
@@ -117,13 +132,12 @@ fn activations(of: &Subject<'_>, findings: &mut Vec<Finding>) {
         let remedy = "calibrate the activations, or declare them dynamic";
         match found.map(|id| &source.tensors[*id]) {
             None => {
-                let what = "the configuration declares static activations, and the weight has no input_scale";
                 let codes = of.stored(content);
                 findings.push(of.finding(
                     Kind::ActivationScale,
                     Severity::Warning,
                     codes,
-                    what.to_owned(),
+                    missing.to_owned(),
                     remedy,
                 ));
             }

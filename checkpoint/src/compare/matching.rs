@@ -12,7 +12,7 @@ use super::{
 use crate::{
     checkpoint::{Checkpoint, Tensor},
     config::model_type,
-    quantize::{FUSED, Stacked, stack, stacked},
+    quantize::{FUSED, Stack, Stacked, stack, stacked},
 };
 
 /// The names of the weights of an expert in `gate_up_proj` and in `down_proj`.
@@ -163,10 +163,10 @@ impl<'a> Splits<'a> {
 }
 
 /// The experts, the last part of the name, and what the names of their weights end with, if a tensor stacks weights or biases of experts.
-fn stacked_shape(tensor: &Tensor) -> Option<(&str, &str, &'static str)> {
+fn stacked_shape(tensor: &Tensor) -> Option<(String, &'static str, &'static str)> {
     let name = tensor.name.as_str();
     let bias = name.strip_suffix("_bias").or_else(|| name.strip_suffix(".bias"));
-    let (experts, last) = stack(bias.unwrap_or(name))?;
+    let Stack { experts, last, .. } = stack(bias.unwrap_or(name))?;
     match (tensor.shape.len(), bias) {
         (3, None) => Some((experts, last, "weight")),
         (2, Some(_)) => Some((experts, last, "bias")),

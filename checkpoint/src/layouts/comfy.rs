@@ -10,12 +10,14 @@ use serde_json::Value;
 use super::{Context, FP8, Method, POWERS, WIDE, Weight, text};
 use crate::{
     coding::{Codes, Coding, Factor, Id, Order, Packing, ScaleData, Scales},
-    error::invalid,
+    error::{invalid, unsupported},
     source::Stored,
 };
 
 /// The key of the metadata that describes the layers.
 pub(crate) const METADATA: &str = "_quantization_metadata";
+/// The version of the metadata.
+pub(crate) const VERSION: &str = "1.0";
 /// The end of the names of tensors that describe a layer.
 const DESCRIPTION: &str = ".comfy_quant";
 /// The name of the marker of older files.
@@ -29,7 +31,19 @@ pub(super) fn recognise(of: &Context<'_>) -> Result<Option<Box<dyn Method>>> {
         found = true;
         let json: Value = serde_json::from_str(text)
             .map_err(|e| invalid(format!("the metadata {METADATA} is bad JSON, {e}")).at_path(&file.path))?;
-        for (module, layer) in json.get("layers").and_then(Value::as_object).into_iter().flatten() {
+        // Files without a version are older than the number.
+        if let Some(version) = json.get("format_version").filter(|version| version.as_str() != Some(VERSION))
+        {
+            let what = format!(
+                "the metadata {METADATA} has the format_version {version}, which is not decoded; \"{VERSION}\" is"
+            );
+            return Err(unsupported(what).at_path(&file.path));
+        }
+        let Some(described) = json.get("layers").and_then(Value::as_object) else {
+            let what = format!("the metadata {METADATA} has no object \"layers\"");
+            return Err(invalid(what).at_path(&file.path));
+        };
+        for (module, layer) in described {
             layers.insert(module.clone(), layer.clone());
         }
     }

@@ -31,7 +31,7 @@ use crate::{
     source::{Json, Source, Stored, is_addressable},
 };
 
-pub(crate) use comfy::METADATA as COMFY_METADATA;
+pub(crate) use comfy::{METADATA as COMFY_METADATA, VERSION as COMFY_VERSION};
 
 /// A weight that was recognised.
 #[derive(Debug)]

@@ -38,7 +38,13 @@ impl Layout for BitsAndBytes {
         false
     }
 
-    fn outputs(&self, weight: &Weight, source: DType, options: &QuantizeOptions) -> Vec<Output> {
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        source: DType,
+        options: &QuantizeOptions,
+    ) -> Vec<Output> {
         let [rows, cols] = weight.shape();
         let table = match weight.scheme {
             QuantScheme::Nf4 => Table::Nf4,

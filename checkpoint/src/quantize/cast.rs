@@ -16,10 +16,13 @@ use lanecast_files::{Error, Result};
 use super::{
     Weight,
     kept::Slot,
+    layout::Make,
     matrix::{Band, TILE},
+    moved,
 };
 use crate::{
     checkpoint::{Checkpoint, little},
+    coding::{Order, Packing},
     decode::Sink,
     error::{lost, unsupported},
     unpack::swizzle,
@@ -243,7 +246,7 @@ fn little_endian(mut scales: Vec<u8>, scheme: &Scheme) -> Vec<u8> {
 }
 
 /// The scales of rows in tiles of 128 rows by 4 columns, padded with zeros.
-fn swizzle_rows(scales: &[u8], rows: usize) -> Vec<u8> {
+pub(super) fn swizzle_rows(scales: &[u8], rows: usize) -> Vec<u8> {
     let cols = scales.len() / rows.max(1);
     let wide = cols.next_multiple_of(4);
     let mut out = vec![0; rows.next_multiple_of(TILE) * wide];
@@ -264,7 +267,7 @@ fn refused(error: ScaledError, first: usize) -> Error {
 }
 
 /// The multiplier of NVFP4 for this largest magnitude: the largest code times the largest scale stands for it.
-pub(super) fn multiplier(amax: f32) -> f32 {
+fn multiplier(amax: f32) -> f32 {
     match amax == 0.0 {
         true => 1.0,
         false => ((f64::from(amax) / 2688.0) as f32).max(f32::from_bits(1)),
@@ -272,15 +275,38 @@ pub(super) fn multiplier(amax: f32) -> f32 {
 }
 
 /// The divisor of NVFP4, and the arithmetic that the library has for divisors.
-pub(super) fn divisor(amax: f32) -> f32 {
+fn divisor(amax: f32) -> f32 {
     match amax == 0.0 {
         true => 1.0,
         false => ((2688.0 / f64::from(amax)) as f32).min(f32::MAX),
     }
 }
 
+/// The codes, block scales and the scale of the tensor of NVFP4. The layout divides by the latter or multiplies, and pads or not.
+pub(super) fn nvfp4(weight: &Weight, divides: bool, pad: usize) -> Option<(Make, Make, f32)> {
+    let (is_swizzled, order) = match pad {
+        1 => (false, Order::LowFirst),
+        _ => (true, Order::HighNibbleFirst),
+    };
+    if let Some(global) = weight.moved_global(divides) {
+        let pitch = weight.matrix.cols.next_multiple_of(pad).div_ceil(2);
+        let packing = Packing::rows(4, pitch).with_order(order);
+        let codes = moved::Part::Codes { packing, transposed: false, pad };
+        let scales = moved::Part::Scales { transposed: false, swizzled: is_swizzled };
+        return Some((Make::Moved(codes), Make::Moved(scales), global));
+    }
+    let cast = weight.cast()?;
+    let (global, scheme) = match divides {
+        true => (divisor(weight.amax), with_divisor(cast.scheme)),
+        false => (multiplier(weight.amax), cast.scheme),
+    };
+    let cast = Cast { scheme, global: Some(global), pad, ..cast };
+    let form = if is_swizzled { Form::HighNibbleFirst } else { Form::Plain };
+    Some((Make::Codes(cast.clone(), form), Make::Scales(cast, is_swizzled), global))
+}
+
 /// The scheme of NVFP4 for a divisor.
-pub(super) fn with_divisor(scheme: Scheme) -> Scheme {
+fn with_divisor(scheme: Scheme) -> Scheme {
     use lanecast::scaled::{Global, ScaleType};
     Scheme { scale: ScaleType::E4M3(Global::Divisor), quotient: Quotient::Divide, ..scheme }
 }

@@ -5,11 +5,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
-use super::{QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, names, scheme::QuantScheme};
+use super::{
+    QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, moved::Move, names, scheme::QuantScheme,
+};
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
+    coding::Coding,
     config::model_type,
     error::{At, request},
+    layouts::Context,
 };
 
 /// Names that are listed in a warning.
@@ -28,17 +32,17 @@ pub(super) struct Chosen {
 }
 
 /// Patterns of names, which match a tensor by its name or that of its module.
-struct Pattern(Selection);
+pub(super) struct Pattern(Selection);
 
 impl Pattern {
-    fn new(glob: &str) -> Result<Self> {
+    pub(super) fn new(glob: &str) -> Result<Self> {
         let selection = Selection::new(None, &[glob.to_owned()], &[]);
         // The place of the error would be an option that this one is not.
         let what = |e: Error| e.detail().map_or_else(String::new, |detail| detail.what.clone());
         selection.map(Self).map_err(|e| request(what(e)))
     }
 
-    fn matches(&self, tensor: &str) -> bool {
+    pub(super) fn matches(&self, tensor: &str) -> bool {
         let module = tensor.strip_suffix(".weight").unwrap_or(tensor);
         self.0.includes(tensor) || self.0.includes(module)
     }
@@ -54,6 +58,8 @@ struct Chooser<'a> {
     model_type: &'a str,
     /// Whether codes are quantized again, and other tensors stay.
     again: bool,
+    /// Whether the configuration of GPTQ says that all zero points are the middle.
+    is_symmetric: bool,
     chosen: Chosen,
     /// Matrices whose number of columns no block divides.
     odd: Vec<String>,
@@ -76,6 +82,8 @@ pub(super) fn choose(
         ignore: options.ignore.iter().map(|glob| Pattern::new(glob)).collect::<Result<_>>()?,
         model_type: config.and_then(model_type).unwrap_or_default(),
         again,
+        is_symmetric: checkpoint.layout() == "GPTQ"
+            && Context::new(&checkpoint.source).config().is_some_and(|config| config["sym"] == true),
         chosen: Chosen::default(),
         odd: Vec::new(),
     };
@@ -85,12 +93,15 @@ pub(super) fn choose(
             if let (Some(module), [_, _]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) {
                 chooser.chosen.ignored.push(module.to_owned());
             }
-            if let (Some((experts, _)), [_, _, _]) = (names::stack(&tensor.name), &tensor.shape[..]) {
-                chooser.chosen.ignored.push(experts.to_owned());
+            if let (Some(stack), [_, _, _]) = (names::stack(&tensor.name), &tensor.shape[..]) {
+                // The module that has the tensor.
+                let linear = tensor.name.strip_suffix(".weight").filter(|_| stack.linear).map(str::to_owned);
+                chooser.chosen.ignored.push(linear.unwrap_or(stack.experts));
             }
         }
     }
     chooser.check_patterns()?;
+    chooser.check_groups()?;
     chooser.finish()
 }
 
@@ -119,9 +130,8 @@ impl Chooser<'_> {
         if self.layout.is_gguf() {
             return self.add_blocks(index, tensor, scheme, explicit.is_some());
         }
-        let is_stack = tensor.shape.len() == 3
-            && (names::stack(&tensor.name).is_some() || tensor.name.split('.').any(|part| part == "experts"));
-        if is_stack && !names::stays(&tensor.name) {
+        let is_stack = names::stacks_matrices(&tensor.name, &tensor.shape);
+        if is_stack && !names::stays(tensor.name.strip_suffix(".weight").unwrap_or(&tensor.name)) {
             return self.add_stack(index, tensor, scheme);
         }
         let (Some(module), [rows, cols]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) else {
@@ -138,6 +148,9 @@ impl Chooser<'_> {
         }
         if explicit.is_none() && !self.again && names::stays(module) {
             return Ok(false);
+        }
+        if let (true, Content::Coded(coding)) = (scheme.is_moved(), content) {
+            return self.add_moved(index, module, [*rows, *cols], scheme, coding);
         }
         if !cols.is_multiple_of(scheme.group()) && !self.layout.pads() {
             if explicit.is_some() || self.again {
@@ -185,9 +198,69 @@ impl Chooser<'_> {
         Ok(true)
     }
 
+    /// Adds a weight whose codes stay as they are.
+    fn add_moved(
+        &mut self,
+        index: usize,
+        module: &str,
+        [rows, cols]: [usize; 2],
+        scheme: QuantScheme,
+        coding: &Coding,
+    ) -> Result<bool> {
+        let moved = match scheme {
+            QuantScheme::Nvfp4 => Move::nvfp4(self.checkpoint, coding, self.layout.divides())?,
+            _ => Move::int4(self.checkpoint, coding, self.is_symmetric)?,
+        };
+        let group = if matches!(moved, Move::Int4(_)) || self.layout.pads() { 1 } else { scheme.group() };
+        let [rows_of, cols_of] = self.layout.words();
+        if !rows.is_multiple_of(rows_of) || !cols.is_multiple_of(cols_of.max(group)) {
+            let what = format!(
+                "{scheme} of the layout {} needs a multiple of {rows_of} rows and of {} columns, and the weight has {rows} and {cols}",
+                self.layout.name(),
+                cols_of.max(group)
+            );
+            return Err(self.place(index, request(what)));
+        }
+        self.push(module.to_owned(), scheme, Matrix::whole(index, rows, cols));
+        if let Some(weight) = self.chosen.weights.last_mut() {
+            weight.moved = Some(moved);
+        }
+        Ok(true)
+    }
+
     fn push(&mut self, module: String, scheme: QuantScheme, matrix: Matrix) {
-        let weight = Weight { module, scheme, matrix, lossless: self.again, amax: 0.0, offset: 0.0 };
+        let lossless = self.again;
+        let weight = Weight { module, scheme, matrix, lossless, amax: 0.0, offset: 0.0, moved: None };
         self.chosen.weights.push(weight);
+    }
+
+    /// Fails if the groups of integers differ, and the layout describes only one of them. A row that is not longer than a group is one.
+    fn check_groups(&mut self) -> Result<()> {
+        let int4s = || self.chosen.weights.iter().filter_map(|weight| Some((weight, weight.int4()?)));
+        let groups: BTreeSet<usize> = int4s().filter_map(|(_, int4)| int4.group).collect();
+        if let (1, Some(group)) = (groups.len(), groups.first().copied()) {
+            for weight in &mut self.chosen.weights {
+                let cols = weight.matrix.cols;
+                if let Some(Move::Int4(int4)) = &mut weight.moved {
+                    int4.group = int4.group.or((cols <= group).then_some(group));
+                }
+            }
+        }
+        let int4s = || self.chosen.weights.iter().filter_map(|weight| Some((weight, weight.int4()?)));
+        let Some((first, of_first)) = int4s().next().filter(|_| !self.layout.mixes()) else { return Ok(()) };
+        if let Some((other, of_other)) = int4s().find(|(_, int4)| int4.group != of_first.group) {
+            let text = |group: Option<usize>| group.map_or("a row".to_owned(), |n| format!("{n} elements"));
+            let what = format!(
+                "the layout {} has one group size: \"{}\" has a scale for {}, and \"{}\" for {}",
+                self.layout.name(),
+                first.module,
+                text(of_first.group),
+                other.module,
+                text(of_other.group)
+            );
+            return Err(self.place(other.matrix.tensor, request(what)));
+        }
+        Ok(())
     }
 
     /// Adds the experts of a tensor that stacks them.
@@ -199,12 +272,15 @@ impl Chooser<'_> {
         if self.again {
             return refused("experts that are stacked in one tensor are not quantized again".to_owned());
         }
-        let (Some((prefix, last)), Some(stacked)) =
-            (names::stack(&tensor.name), names::stacked(self.model_type))
-        else {
+        let stacked = names::stacked(self.model_type);
+        let known = names::stack(&tensor.name).zip(stacked).filter(|(stack, of)| stack.linear == of.linear);
+        let Some((names::Stack { experts: prefix, last, .. }, stacked)) = known else {
+            let is_named = tensor.name.contains("expert") || names::stack(&tensor.name).is_some();
             let what = format!(
-                "the tensor {:?} stacks experts, and how is not known for the model_type \"{}\"",
-                tensor.shape, self.model_type
+                "the tensor {:?} stacks {}, and how is not known for the model_type \"{}\"",
+                tensor.shape,
+                if is_named { "experts" } else { "matrices" },
+                self.model_type
             );
             return refused(what);
         };
@@ -239,9 +315,10 @@ impl Chooser<'_> {
             self.push(name, scheme, matrix);
             return Ok(true);
         }
+        let [gate, up, down] = stacked.parts;
         let parts: &[(&str, std::ops::Range<usize>)] = match halves {
-            true => &[("gate_proj", 0..rows / 2), ("up_proj", rows / 2..rows)],
-            false => &[("down_proj", 0..rows)],
+            true => &[(gate, 0..rows / 2), (up, rows / 2..rows)],
+            false => &[(down, 0..rows)],
         };
         let split: Vec<(String, Matrix)> = (0..experts)
             .flat_map(|e| parts.iter().map(move |part| (e, part)))

@@ -5,13 +5,13 @@ use serde_json::{Map, Value, json};
 
 use super::{
     QuantizeOptions, Weight,
-    cast::{Cast, Form, multiplier},
+    cast::{Cast, Form, nvfp4},
     choose::Chosen,
     layout::{Layout, Make, Output},
     matrix::TILE,
     scheme::QuantScheme,
 };
-use crate::layouts::COMFY_METADATA;
+use crate::layouts::{COMFY_METADATA, COMFY_VERSION};
 
 pub(super) struct Comfy;
 
@@ -52,18 +52,23 @@ impl Layout for Comfy {
         true
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
         let Some(mut cast) = weight.cast() else { return Vec::new() };
         let [rows, cols] = weight.shape();
         match weight.scheme {
             QuantScheme::Nvfp4 => {
-                let global = multiplier(weight.amax);
-                (cast.pad, cast.global) = (16, Some(global));
-                let [rows, cols] = cast.padded(rows, cols);
-                let codes = Make::Codes(cast.clone(), Form::HighNibbleFirst);
+                let Some((codes, scales, global)) = nvfp4(weight, false, 16) else { return Vec::new() };
+                let [rows, cols] = [rows, cols].map(|n| n.next_multiple_of(16));
+                let grid = [rows.next_multiple_of(TILE), (cols / 16).next_multiple_of(4)];
                 vec![
                     weight.output(".weight", DType::UInt8, &[rows, cols / 2], codes),
-                    swizzled(weight, DType::Float8E4M3FN, &cast, [rows, cols]),
+                    weight.output(".weight_scale", DType::Float8E4M3FN, &grid, scales),
                     weight.number(".weight_scale_2", &[], global),
                 ]
             }
@@ -92,7 +97,7 @@ impl Layout for Comfy {
     fn metadata(&self, weights: &[Weight]) -> Option<(String, String)> {
         let layer = |weight: &Weight| (weight.module.clone(), json!({ "format": format(weight.scheme) }));
         let layers: Map<String, Value> = weights.iter().map(layer).collect();
-        let text = json!({ "format_version": "1.0", "layers": layers }).to_string();
+        let text = json!({ "format_version": COMFY_VERSION, "layers": layers }).to_string();
         Some((COMFY_METADATA.to_owned(), text))
     }
 }

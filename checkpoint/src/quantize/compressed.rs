@@ -9,11 +9,13 @@ use serde_json::{Value, json};
 
 use super::{
     QuantizeOptions, Weight,
-    cast::{Form, divisor, with_divisor},
+    cast::{Form, nvfp4},
     choose::Chosen,
     layout::{Layout, Make, Output},
+    moved::{Int4, Part},
     scheme::QuantScheme::{self, Fp8Block, Fp8Dynamic, Mxfp4, Mxfp8, Nvfp4, W4a16},
 };
+use crate::coding::Packing;
 
 pub(super) struct Compressed;
 
@@ -30,8 +32,18 @@ impl Layout for Compressed {
         true
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
-        let Some(mut cast) = weight.cast() else { return Vec::new() };
+    fn divides(&self) -> bool {
+        true
+    }
+
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
+        let Some(cast) = weight.cast() else { return Vec::new() };
         let [rows, cols] = weight.shape();
         match weight.scheme {
             Mxfp8 => vec![
@@ -43,11 +55,10 @@ impl Layout for Compressed {
                 weight.scales(".weight_scale", DType::UInt8, &cast),
             ],
             Nvfp4 => {
-                let global = divisor(weight.amax);
-                (cast.global, cast.scheme) = (Some(global), with_divisor(cast.scheme));
+                let Some((codes, scales, global)) = nvfp4(weight, true, 1) else { return Vec::new() };
                 vec![
-                    weight.pairs(".weight_packed", &cast),
-                    weight.scales(".weight_scale", DType::Float8E4M3FN, &cast),
+                    weight.output(".weight_packed", DType::UInt8, &[rows, cols / 2], codes),
+                    weight.output(".weight_scale", DType::Float8E4M3FN, &[rows, cols / 16], scales),
                     weight.number(".weight_global_scale", &[1], global),
                 ]
             }
@@ -56,12 +67,29 @@ impl Layout for Compressed {
             }
             W4a16 => {
                 let shape = [rows, cols].map(|n| (n as i64).to_le_bytes()).concat();
-                let words = Make::Codes(cast.clone(), Form::Offset);
-                vec![
-                    weight.output(".weight_packed", DType::Int32, &[rows, cols / 8], words),
-                    weight.scales(".weight_scale", DType::Float32, &cast),
-                    weight.output(".weight_shape", DType::Int64, &[2], Make::Bytes(shape)),
-                ]
+                let shape = weight.output(".weight_shape", DType::Int64, &[2], Make::Bytes(shape));
+                let words =
+                    |make| weight.output(".weight_packed", DType::Int32, &[rows, cols.div_ceil(8)], make);
+                let Some(int4) = weight.int4() else {
+                    let codes = words(Make::Codes(cast.clone(), Form::Offset));
+                    return vec![codes, weight.scales(".weight_scale", DType::Float32, &cast), shape];
+                };
+                let groups = cols.div_ceil(int4.group.unwrap_or(cols).max(1));
+                let codes = Packing::rows(4, 4 * cols.div_ceil(8));
+                let codes = Part::Codes { packing: codes, transposed: false, pad: 1 };
+                let scales = Make::Moved(Part::Scales { transposed: false, swizzled: false });
+                let mut outputs = vec![
+                    words(Make::Moved(codes)),
+                    weight.output(".weight_scale", int4.scales, &[rows, groups], scales),
+                    shape,
+                ];
+                if !int4.symmetric {
+                    let packing = Packing::columns(4, groups);
+                    let zeros = Make::Moved(Part::Zeros { packing, transposed: false, less_one: false });
+                    let stored = [rows.div_ceil(8), groups];
+                    outputs.push(weight.output(".weight_zero_point", DType::Int32, &stored, zeros));
+                }
+                outputs
             }
             _ => vec![
                 weight.codes(DType::Float8E4M3FN, &cast),
@@ -71,14 +99,15 @@ impl Layout for Compressed {
     }
 
     fn config(&self, chosen: &Chosen, _options: &QuantizeOptions) -> Option<Value> {
-        let mut modules: BTreeMap<QuantScheme, Vec<&str>> = BTreeMap::new();
+        let mut modules: BTreeMap<Kind, Vec<&str>> = BTreeMap::new();
         for weight in &chosen.weights {
-            modules.entry(weight.scheme).or_default().push(&weight.module);
+            let of = weight.int4().map(|Int4 { group, symmetric, .. }| (group, symmetric));
+            modules.entry((weight.scheme, of)).or_default().push(&weight.module);
         }
         let single = modules.len() == 1;
         let mut groups = serde_json::Map::new();
-        for (i, (scheme, modules)) in modules.iter().enumerate() {
-            let (format, weights, activations) = arguments(*scheme);
+        for (i, (kind, modules)) in modules.iter().enumerate() {
+            let (format, weights, activations) = arguments(*kind);
             // A class names all other modules, so several groups name theirs.
             let targets = if single { json!(["Linear"]) } else { json!(modules) };
             let group = json!({
@@ -91,7 +120,7 @@ impl Layout for Compressed {
             groups.insert(format!("group_{i}"), group);
         }
         let format = match modules.keys().next() {
-            Some(scheme) if single => arguments(*scheme).0,
+            Some(kind) if single => arguments(*kind).0,
             _ => "mixed-precision",
         };
         Some(json!({
@@ -106,8 +135,11 @@ impl Layout for Compressed {
     }
 }
 
+/// The scheme of a group of modules, and the elements of a group of integers that are moved, and whether these are symmetric.
+type Kind = (QuantScheme, Option<(Option<usize>, bool)>);
+
 /// The format of a scheme, and the arguments of its weights and activations.
-fn arguments(scheme: QuantScheme) -> (&'static str, Value, Value) {
+fn arguments((scheme, int4): Kind) -> (&'static str, Value, Value) {
     let (format, bits, kind, strategy) = match scheme {
         Fp8Block => ("float-quantized", 8, "float", "block"),
         Mxfp8 => ("mxfp8-quantized", 8, "float", "group"),
@@ -145,6 +177,11 @@ fn arguments(scheme: QuantScheme) -> (&'static str, Value, Value) {
             activations = Value::Null;
             weights["group_size"] = scheme.group().into();
         }
+    }
+    if let Some((group, symmetric)) = int4 {
+        weights["symmetric"] = symmetric.into();
+        weights["strategy"] = if group.is_some() { "group" } else { "channel" }.into();
+        weights["group_size"] = group.map_or(Value::Null, Value::from);
     }
     match scheme {
         Mxfp8 | Mxfp4 => weights["scale_dtype"] = "torch.uint8".into(),

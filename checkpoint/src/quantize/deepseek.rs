@@ -21,7 +21,13 @@ impl Layout for DeepSeek {
         &[QuantScheme::Fp8Block]
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
         let Some(cast) = weight.cast() else { return Vec::new() };
         let scales = weight.scales(".weight_scale_inv", DType::Float32, &cast);
         vec![weight.codes(DType::Float8E4M3FN, &cast), scales]

@@ -89,3 +89,76 @@ fn one_pass_makes_codes_and_scales() {
     // They are kept until they are written.
     assert!(make("_scale", None).is_err());
 }
+
+/// Codes that are moved: each source and what its weights become.
+#[test]
+fn ranges_of_codes_that_are_moved_add_up() {
+    use DType::{BFloat16, Float8E4M3FN, Float32, Int32, Int64, UInt8};
+    let mut random = Random(5);
+    // Scales that are finite: 2^-1 to 2^1 in every dtype.
+    let mut codes = |n: usize| random.bytes(n);
+    let (n, k) = (264_u64, 512_u64);
+    let size = |axes: [u64; 2]| (axes[0] * axes[1]) as usize;
+    let compressed = |format: &str, weights: &str| {
+        format!(
+            r#"{{"quantization_config": {{"quant_method": "compressed-tensors", "format": "{format}",
+            "config_groups": {{"g": {{"targets": ["Linear"], "weights": {{{weights}}}}}}}}}}}"#
+        )
+    };
+    type Stored = (&'static str, DType, Vec<u64>, Vec<u8>);
+    let int4: Vec<Stored> = vec![
+        ("m.up.weight_packed", Int32, vec![n, k / 8], codes(size([n, k / 2]))),
+        ("m.up.weight_scale", BFloat16, vec![n, k / 64], [0x80, 0x3F].repeat(size([n, k / 64]))),
+        ("m.up.weight_zero_point", Int32, vec![n / 8, k / 64], codes(size([n / 2, k / 64]))),
+        ("m.up.weight_shape", Int64, vec![2], [n.to_le_bytes(), k.to_le_bytes()].concat()),
+    ];
+    let nvfp4: Vec<Stored> = vec![
+        ("m.up.weight_packed", UInt8, vec![n, k / 2], codes(size([n, k / 2]))),
+        (
+            "m.up.weight_scale",
+            Float8E4M3FN,
+            vec![n, k / 16],
+            (0..size([n, k / 16])).map(|i| (i % 126) as u8).collect(),
+        ),
+        ("m.up.weight_global_scale", Float32, vec![1], 4.0_f32.to_le_bytes().to_vec()),
+    ];
+    let mxfp4: Vec<Stored> = vec![
+        ("m.up.weight_packed", UInt8, vec![n, k / 2], codes(size([n, k / 2]))),
+        (
+            "m.up.weight_scale",
+            UInt8,
+            vec![n, k / 32],
+            (0..size([n, k / 32])).map(|i| (120 + i % 17) as u8).collect(),
+        ),
+    ];
+    let int4_of =
+        r#""num_bits": 4, "type": "int", "symmetric": false, "strategy": "group", "group_size": 64"#;
+    let float_of = r#""num_bits": 4, "type": "float""#;
+    let nvfp4_layouts = &[QuantLayout::CompressedTensors, QuantLayout::ModelOpt, QuantLayout::Comfy][..];
+    let int4_layouts = &[QuantLayout::CompressedTensors, QuantLayout::Gptq, QuantLayout::Awq][..];
+    let mut count = 0;
+    for (stored, config, scheme, layouts) in [
+        (int4, compressed("pack-quantized", int4_of), QuantScheme::W4a16, int4_layouts),
+        (nvfp4, compressed("nvfp4-pack-quantized", float_of), QuantScheme::Nvfp4, nvfp4_layouts),
+        (mxfp4, compressed("mxfp4-pack-quantized", float_of), QuantScheme::Nvfp4, nvfp4_layouts),
+    ] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let stored: Vec<lanecast_files::NewTensor<'_>> = stored
+            .iter()
+            .map(|(name, dtype, shape, data)| lanecast_files::NewTensor { name, dtype: *dtype, shape, data })
+            .collect();
+        write(folder.path(), &stored, &config);
+        let checkpoint = Checkpoint::open(folder.path()).expect("a checkpoint");
+        for layout in layouts {
+            let options = QuantizeOptions::new(scheme, *layout);
+            let mut chosen = choose(&checkpoint, &options, layout.target(), true).expect("weights");
+            chosen.weights[0].amax = 512.0;
+            let new = tensors(&checkpoint, &chosen, layout.target(), &options);
+            let parts = new.iter().filter(|tensor| tensor.part < tensor.bytes()).count();
+            assert!(parts > 0, "{layout}");
+            check(&new, &mut Random(6));
+            count += new.len();
+        }
+    }
+    assert_eq!(count, 4 + 4 + 3 + 3 * 2 * 3);
+}

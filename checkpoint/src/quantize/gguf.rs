@@ -1,6 +1,6 @@
 //! GGUF: blocks of codes with their scales, in one file that llama.cpp loads. The blocks equal ggml's reference byte for byte.
 
-use std::ops::Range;
+use std::{collections::HashMap, ops::Range, path::Path};
 
 use lanecast::{
     Bytes, CastOptions, CastPlan, DType,
@@ -19,6 +19,8 @@ use crate::{
     checkpoint::{Checkpoint, little},
     decode::Sink,
     error::{lost, unsupported},
+    source::Elements,
+    write::{NewTensor, Shard},
 };
 
 pub(super) struct Gguf;
@@ -65,7 +67,13 @@ impl Layout for Gguf {
         true
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
         let Some(format) = format(weight.scheme) else { return Vec::new() };
         let [rows, cols] = weight.shape();
         let bytes = format.byte_len(rows * cols).unwrap_or(0);
@@ -108,5 +116,25 @@ pub(super) fn produce(
             weight.matrix.at(checkpoint, error)
         })?;
         sink(&blocks)
+    })
+}
+
+/// The GGUF file, whose main blocks have this format.
+pub(super) fn shard<'a>(
+    checkpoint: &Checkpoint,
+    chosen: &Chosen,
+    mut tensors: Vec<NewTensor<'a>>,
+    dst: &Path,
+    main: BlockFormat,
+) -> Result<Shard<'a>> {
+    let blocks: HashMap<&str, BlockFormat> = (chosen.weights.iter())
+        .filter_map(|weight| Some((&*weight.module, format(weight.scheme)?)))
+        .collect();
+    let source = &checkpoint.source;
+    // Tensors keep their order.
+    tensors.sort_by_key(|tensor| source.names.get(&tensor.declared.name));
+    crate::gguf::shard(source, tensors, dst, &Elements::Blocks(main), |tensor| {
+        let of = blocks.get(&*tensor.declared.name);
+        of.map_or(Elements::Plain(tensor.declared.dtype), |format| Elements::Blocks(*format))
     })
 }

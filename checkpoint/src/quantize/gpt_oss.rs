@@ -26,7 +26,13 @@ impl Layout for GptOss {
         true
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
         let Some(cast) = weight.cast() else { return Vec::new() };
         let matrix = &weight.matrix;
         let shape = [matrix.batches.len(), matrix.rows.len(), matrix.cols / 32, 16];

@@ -9,12 +9,14 @@ use lanecast_files::{Error, Result};
 use serde_json::Value;
 
 use super::{
-    QuantizeOptions, Weight, bitsandbytes,
+    QuantizeOptions, Weight, awq, bitsandbytes,
     cast::{Cast, Form},
     choose::Chosen,
-    comfy, compressed, deepseek, gguf, gpt_oss,
+    comfy, compressed, deepseek, gguf, gpt_oss, gptq,
     kept::Kept,
-    modelopt, mxfp8,
+    modelopt,
+    moved::{self, Mover},
+    mxfp8,
     scheme::{QuantScheme, listed},
     table,
 };
@@ -40,6 +42,10 @@ pub enum QuantLayout {
     Mxfp8,
     /// A GGUF file made of another one, which llama.cpp loads.
     Gguf,
+    /// GPTQ, which transformers, vLLM and SGLang load. Only [`requantize`](crate::requantize) writes it.
+    Gptq,
+    /// AWQ in the version gemm, which transformers, vLLM and SGLang load. Only [`requantize`](crate::requantize) writes it.
+    Awq,
 }
 
 /// A layout by its name.
@@ -54,6 +60,8 @@ const ROWS: &[Row] = &[
     (QuantLayout::Comfy, "comfy", &comfy::Comfy),
     (QuantLayout::Mxfp8, "mxfp8", &mxfp8::Mxfp8),
     (QuantLayout::Gguf, "gguf", &gguf::Gguf),
+    (QuantLayout::Gptq, "gptq", &gptq::Gptq),
+    (QuantLayout::Awq, "awq", &awq::Awq),
 ];
 
 impl QuantLayout {
@@ -67,6 +75,8 @@ impl QuantLayout {
         ("comfy", QuantLayout::Comfy),
         ("mxfp8", QuantLayout::Mxfp8),
         ("gguf", QuantLayout::Gguf),
+        ("gptq", QuantLayout::Gptq),
+        ("awq", QuantLayout::Awq),
     ];
 
     fn row(self) -> &'static Row {
@@ -82,6 +92,11 @@ impl QuantLayout {
     /// The schemes that the layout can store.
     pub fn schemes(self) -> &'static [QuantScheme] {
         self.row().2.schemes()
+    }
+
+    /// Whether [`requantize`](crate::requantize) writes it, and [`quantize`](crate::quantize) does not.
+    pub fn needs_codes(self) -> bool {
+        self.target().only_moves()
     }
 
     pub(super) fn target(self) -> &'static dyn Layout {
@@ -140,7 +155,13 @@ pub(super) trait Layout: Sync {
     fn schemes(&self) -> &'static [QuantScheme];
 
     /// The tensors of a weight whose elements have the dtype `source`.
-    fn outputs(&self, weight: &Weight, source: DType, options: &QuantizeOptions) -> Vec<Output>;
+    fn outputs(
+        &self,
+        weight: &Weight,
+        chosen: &Chosen,
+        source: DType,
+        options: &QuantizeOptions,
+    ) -> Vec<Output>;
 
     /// The description in `config.json`, under `quantization_config`; `None` for a layout without it.
     fn config(&self, chosen: &Chosen, options: &QuantizeOptions) -> Option<Value>;
@@ -175,6 +196,21 @@ pub(super) trait Layout: Sync {
         false
     }
 
+    /// Whether values of NVFP4 are divided by the scale of the tensor.
+    fn divides(&self) -> bool {
+        false
+    }
+
+    /// Whether it stores only codes that another checkpoint has.
+    fn only_moves(&self) -> bool {
+        false
+    }
+
+    /// What the numbers of rows and columns must be multiples of.
+    fn words(&self) -> [usize; 2] {
+        [1, 1]
+    }
+
     /// Whether rows and columns are padded to whole blocks.
     fn pads(&self) -> bool {
         false
@@ -198,6 +234,8 @@ pub(super) enum Make {
     Table(table::Part),
     /// Blocks of codes with their scales.
     Blocks(BlockFormat),
+    /// What is stored already, in another order.
+    Moved(moved::Part),
 }
 
 impl Make {
@@ -205,7 +243,7 @@ impl Make {
     fn unit_len(&self, weight: &Weight) -> Option<usize> {
         let (rows, cols) = (weight.matrix.unit(), weight.matrix.cols);
         match self {
-            Self::Bytes(_) => None,
+            Self::Bytes(_) | Self::Moved(_) => None,
             Self::Codes(cast, _) => Some(cast.codes_len(rows, cols)),
             Self::Scales(cast, swizzled) => cast.scales_len(rows, cols, *swizzled),
             Self::Table(part) => part.len(rows, cols),
@@ -217,6 +255,7 @@ impl Make {
     pub(super) fn part(&self, weight: &Weight) -> u64 {
         match self {
             Self::Bytes(_) => 1,
+            Self::Moved(part) => part.len(weight),
             _ => self.unit_len(weight).map_or(u64::MAX, |len| len as u64),
         }
     }
@@ -257,8 +296,13 @@ impl Maker<'_> {
     /// Passes a range of the bytes to a sink. It begins at a multiple of the [`part`](Make::part), and ends at one or with the tensor.
     pub(super) fn produce(&self, range: Range<u64>, sink: &mut Sink<'_>) -> Result<()> {
         let Self { checkpoint, weight, make, all, scales } = self;
+        if let (Make::Moved(part), Some(mover)) = (&**make, Mover::new(checkpoint, weight)) {
+            return mover.produce(*part, range, sink);
+        }
         let rows = make.rows(weight, &range, *all);
         match &**make {
+            // Only weights that are moved have such parts.
+            Make::Moved(_) => Ok(()),
             // They are in memory, so is the range.
             Make::Bytes(bytes) => sink(&bytes[range.start as usize..range.end as usize]),
             Make::Codes(cast, form) => {
@@ -332,7 +376,7 @@ mod tests {
             );
         }
         assert_eq!(QuantLayout::NAMED.len(), ROWS.len());
-        assert!("gptq".parse::<QuantLayout>().is_err());
+        assert!("exl2".parse::<QuantLayout>().is_err());
     }
 
     #[test]

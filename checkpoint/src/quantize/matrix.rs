@@ -166,7 +166,7 @@ impl Matrix {
 }
 
 /// A matrix of elements of `size` bytes with its columns as rows.
-fn transpose(matrix: &[u8], [rows, cols]: [usize; 2], size: usize) -> Vec<u8> {
+pub(super) fn transpose(matrix: &[u8], [rows, cols]: [usize; 2], size: usize) -> Vec<u8> {
     let mut out = vec![0; matrix.len()];
     for top in (0..cols).step_by(SQUARE) {
         for left in (0..rows).step_by(SQUARE) {

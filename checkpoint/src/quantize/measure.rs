@@ -8,8 +8,8 @@ use lanecast::{Bytes, scaled::Amax};
 use lanecast_files::Result;
 
 use super::{
-    QuantLayout, Quantization, QuantizeOptions, Weight, choose::Chosen, matrix::Matrix, names::set_of,
-    scheme::QuantScheme, table,
+    QuantLayout, Quantization, QuantizeOptions, Weight, choose::Chosen, matrix::Matrix, moved::Mover,
+    names::set_of, scheme::QuantScheme, table,
 };
 use crate::{
     checkpoint::{Checkpoint, little},
@@ -23,6 +23,7 @@ fn shares(weight: &Weight, options: &QuantizeOptions) -> Option<String> {
     match weight.scheme {
         // Blocks of GGUF have no scale of the tensor.
         _ if options.layout == QuantLayout::Gguf => None,
+        _ if weight.moved.is_some() => weight.moved_set(),
         QuantScheme::Nvfp4 => Some(set_of(&weight.module)),
         QuantScheme::Fp8Tensor => Some(weight.module.clone()),
         _ => None,
@@ -81,6 +82,9 @@ impl Quantization {
         }
         if shares(weight, &self.options).is_none() {
             return Ok(measured);
+        }
+        if let Some(mover) = Mover::new(checkpoint, weight) {
+            return Ok(Measured { amax: mover.largest(matrix.rows.clone())?, ..measured });
         }
         let mut all = Amax::default();
         matrix.bands(checkpoint, &mut |band| {

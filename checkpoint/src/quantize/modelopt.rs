@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     QuantizeOptions, Weight,
-    cast::multiplier,
+    cast::nvfp4,
     choose::Chosen,
     layout::{Layout, Make, Output},
     scheme::QuantScheme::{self, Fp8Block, Fp8Dynamic, Mxfp4, Mxfp8, Nvfp4},
@@ -69,9 +69,15 @@ impl Layout for ModelOpt {
         true
     }
 
-    fn outputs(&self, weight: &Weight, _source: DType, _options: &QuantizeOptions) -> Vec<Output> {
-        let Some(mut cast) = weight.cast() else { return Vec::new() };
-        let [rows, _] = weight.shape();
+    fn outputs(
+        &self,
+        weight: &Weight,
+        _chosen: &Chosen,
+        _source: DType,
+        _options: &QuantizeOptions,
+    ) -> Vec<Output> {
+        let Some(cast) = weight.cast() else { return Vec::new() };
+        let [rows, cols] = weight.shape();
         match weight.scheme {
             Mxfp8 => vec![
                 weight.codes(DType::Float8E4M3FN, &cast),
@@ -81,11 +87,10 @@ impl Layout for ModelOpt {
                 vec![weight.pairs(".weight", &cast), weight.scales(".weight_scale", DType::UInt8, &cast)]
             }
             Nvfp4 => {
-                let global = multiplier(weight.amax);
-                cast.global = Some(global);
+                let Some((codes, scales, global)) = nvfp4(weight, false, 1) else { return Vec::new() };
                 vec![
-                    weight.pairs(".weight", &cast),
-                    weight.scales(".weight_scale", DType::Float8E4M3FN, &cast),
+                    weight.output(".weight", DType::UInt8, &[rows, cols / 2], codes),
+                    weight.output(".weight_scale", DType::Float8E4M3FN, &[rows, cols / 16], scales),
                     weight.number(".weight_scale_2", &[], global),
                 ]
             }

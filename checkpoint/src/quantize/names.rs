@@ -76,24 +76,37 @@ pub(crate) fn set_of(module: &str) -> String {
     }
 }
 
-/// How a model stacks the matrices of its experts in a tensor of three axes.
+/// How a model stacks the matrices of its experts in tensors of three axes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Stacked {
     /// Whether the tensors are `[experts, inputs, outputs]`, so that each matrix is the transpose of a weight.
     pub(crate) transposed: bool,
     /// Whether the rows of gate and up alternate in `gate_up_proj`, instead of following each other.
     pub(crate) interleaved: bool,
+    /// Whether the tensors are `input_linear.weight` and `output_linear.weight`.
+    pub(crate) linear: bool,
+    /// What loaders call gate, up and down of one expert.
+    pub(crate) parts: [&'static str; 3],
 }
+
+const PROJ: [&str; 3] = ["gate_proj", "up_proj", "down_proj"];
+const HALVES: Stacked = Stacked { transposed: false, interleaved: false, linear: false, parts: PROJ };
+const TRANSPOSED: Stacked = Stacked { transposed: true, ..HALVES };
+const LINEAR: Stacked = Stacked { linear: true, ..HALVES };
 
 /// The models that stack experts, by `model_type`.
 const STACKED: &[(&str, Stacked)] = &[
-    ("gpt_oss", Stacked { transposed: true, interleaved: true }),
-    ("llama4", Stacked { transposed: true, interleaved: false }),
-    ("llama4_text", Stacked { transposed: true, interleaved: false }),
-    ("qwen3_vl_moe", Stacked { transposed: true, interleaved: false }),
-    ("qwen3_vl_moe_text", Stacked { transposed: true, interleaved: false }),
-    ("qwen3_5_moe", Stacked { transposed: false, interleaved: false }),
-    ("qwen3_5_moe_text", Stacked { transposed: false, interleaved: false }),
+    ("gpt_oss", Stacked { interleaved: true, ..TRANSPOSED }),
+    ("llama4", TRANSPOSED),
+    ("llama4_text", TRANSPOSED),
+    ("qwen3_vl_moe", TRANSPOSED),
+    ("qwen3_vl_moe_text", TRANSPOSED),
+    ("qwen3_5_moe", HALVES),
+    ("qwen3_5_moe_text", HALVES),
+    // vLLM loads single experts of these under two sets of names.
+    ("granitemoe", Stacked { parts: ["w1", "w3", "w2"], ..LINEAR }),
+    ("granitemoeshared", Stacked { parts: ["w1", "w3", "w2"], ..LINEAR }),
+    ("granitemoehybrid", LINEAR),
 ];
 
 /// How a model of this type stacks experts, if that is known.
@@ -101,11 +114,44 @@ pub(crate) fn stacked(model_type: &str) -> Option<Stacked> {
     STACKED.iter().find(|(name, _)| *name == model_type).map(|(_, stacked)| *stacked)
 }
 
-/// The prefix of the experts and the last part of the name, if a tensor of three axes stacks experts: `a.experts` and `down_proj`.
-pub(crate) fn stack(tensor: &str) -> Option<(&str, &str)> {
-    let (experts, last) = tensor.strip_suffix(".weight").unwrap_or(tensor).rsplit_once('.')?;
-    let known = ["gate_up_proj", "down_proj"].contains(&last);
-    (known && experts.rsplit('.').next() == Some("experts")).then_some((experts, last))
+/// A tensor of three axes that stacks experts, by its name.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Stack {
+    /// What the names of single experts begin with: `a.experts`.
+    pub(crate) experts: String,
+    /// `gate_up_proj` or `down_proj`, whatever the model calls it.
+    pub(crate) last: &'static str,
+    /// Whether the name is that of [`Stacked::linear`].
+    pub(crate) linear: bool,
+}
+
+/// The spellings of the last two parts of the names of stacks, and which matrices these stack.
+const STACKS: &[(&str, &str, &str, bool)] = &[
+    ("experts", "gate_up_proj", "gate_up_proj", false),
+    ("experts", "down_proj", "down_proj", false),
+    ("block_sparse_moe", "input_linear", "gate_up_proj", true),
+    ("block_sparse_moe", "output_linear", "down_proj", true),
+];
+
+/// What a tensor of three axes stacks, if its name is one of a stack of experts.
+pub(crate) fn stack(tensor: &str) -> Option<Stack> {
+    let (parent, name) = tensor.strip_suffix(".weight").unwrap_or(tensor).rsplit_once('.')?;
+    let of = parent.rsplit('.').next();
+    let found = STACKS.iter().find(|(parent, last, ..)| of == Some(parent) && name == *last);
+    found.map(|(_, _, last, linear)| {
+        let experts = if *linear { format!("{parent}.experts") } else { parent.to_owned() };
+        Stack { experts, last, linear: *linear }
+    })
+}
+
+/// The largest axis that the kernel of a convolution has.
+const KERNEL: usize = 16;
+
+/// Whether a tensor of this shape stacks matrices: the weights of a convolution have a small kernel instead of inputs.
+pub(super) fn stacks_matrices(tensor: &str, shape: &[usize]) -> bool {
+    let [_, _, last] = *shape else { return false };
+    let is_named = stack(tensor).is_some() || tensor.split('.').any(|part| part == "experts");
+    is_named || tensor.ends_with(".weight") && last > KERNEL
 }
 
 #[cfg(test)]
@@ -148,9 +194,19 @@ mod tests {
 
     #[test]
     fn stacks_are_experts_of_known_names() {
-        assert_eq!(stack("l.0.mlp.experts.gate_up_proj"), Some(("l.0.mlp.experts", "gate_up_proj")));
-        assert_eq!(stack("l.0.mlp.experts.down_proj.weight"), Some(("l.0.mlp.experts", "down_proj")));
-        assert_eq!(stack("l.0.mlp.down_proj"), None);
+        let of = |experts: &str, last, linear| Some(Stack { experts: experts.to_owned(), last, linear });
+        assert_eq!(stack("l.0.mlp.experts.gate_up_proj"), of("l.0.mlp.experts", "gate_up_proj", false));
+        assert_eq!(stack("l.0.mlp.experts.down_proj.weight"), of("l.0.mlp.experts", "down_proj", false));
+        let granite = stack("l.0.block_sparse_moe.input_linear.weight");
+        assert_eq!(granite, of("l.0.block_sparse_moe.experts", "gate_up_proj", true));
+        assert_eq!([stack("l.0.mlp.down_proj"), stack("l.0.shared_mlp.input_linear.weight")], [None, None]);
         assert!(stacked("llama4").is_some_and(|of| of.transposed) && stacked("llama").is_none());
+    }
+
+    #[test]
+    fn kernels_are_no_matrices() {
+        assert!(stacks_matrices("a.experts.x", &[2, 8, 4]) && stacks_matrices("a.up.weight", &[2, 64, 32]));
+        assert!(!stacks_matrices("a.up.weight", &[64, 64, 16]) && !stacks_matrices("a.up", &[2, 64, 32]));
+        assert!(!stacks_matrices("a.up.weight", &[64, 32]));
     }
 }

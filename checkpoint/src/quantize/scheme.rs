@@ -173,6 +173,11 @@ impl QuantScheme {
         })
     }
 
+    /// Whether codes and scales of other layouts become those of the scheme as they are.
+    pub(crate) fn is_moved(self) -> bool {
+        matches!(self, Self::Nvfp4 | Self::W4a16)
+    }
+
     /// Whether its scales can be powers of two.
     pub(crate) fn has_powers(self) -> bool {
         self.row().powers.is_some()

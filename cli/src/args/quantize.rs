@@ -25,6 +25,9 @@ pub struct Quantize {
     /// Keep weights whose names match, may be given several times [default: see below]
     #[arg(long, value_name = "GLOB")]
     pub ignore: Vec<String>,
+    /// Give weights the schemes that they have in this file of ComfyUI; --scheme is for those that it lacks
+    #[arg(long, value_name = "FILE")]
+    pub like: Option<PathBuf>,
     /// Quantize the scales of nf4 and fp4, too
     #[arg(long)]
     pub double_quant: bool,

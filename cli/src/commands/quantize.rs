@@ -21,6 +21,10 @@ pub fn run(args: &Quantize) -> Result<()> {
         double_quant: args.double_quant,
         ..args.how.options()
     };
+    let options = match &args.like {
+        Some(like) => options.like(&args.input, like)?,
+        None => options,
+    };
     if is_planned(&args.input, &args.how, Operation::Quantize(options.clone()))? {
         return Ok(());
     }

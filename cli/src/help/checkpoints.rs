@@ -21,6 +21,7 @@ pub const QUANTIZE: &str = "
   lanecast quantize model.gguf model-q8.gguf --scheme q8_0 --layout gguf";
 /// The examples of `requantize`.
 pub const REQUANTIZE: &str = "
+<<<<<<< HEAD
   lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
 /// The examples of `tasks`.
 pub const TASKS: &str = "
@@ -41,6 +42,11 @@ pub const TASKS_PENDING: &str = "
 pub const TASKS_FINISH: &str = "
   lanecast tasks finish plan.json
   lanecast tasks finish plan.json --json";
+=======
+  lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek
+  lanecast requantize mxfp4 mx-nvfp4 --lossless --scheme nvfp4 --layout modelopt
+  lanecast requantize w4a16 m-gptq --lossless --scheme w4a16 --layout gptq";
+>>>>>>> h-requant
 /// The examples of `check`.
 pub const CHECK: &str = "
   lanecast check model-fp8
@@ -168,9 +174,15 @@ tensor, or that of its module. Parts that runtimes fuse (q, k and v; gate and up
 share the scale of the tensor in nvfp4. Layouts that describe groups take several
 schemes: compressed-tensors, modelopt, comfy, gguf.
 
+--like FILE, for comfy, gives each weight the scheme that it has in FILE: weights
+that are plain there stay, and those that FILE lacks follow --scheme. --map and
+--ignore come first.
+
 Experts that are stacked in one tensor are split into modules if the model_type is
-known (llama4, qwen3_vl_moe, qwen3_5_moe). gpt-oss stores those of gpt-oss only,
-and comfy is one file. DST appears complete or not at all.
+known (llama4, qwen3_vl_moe, qwen3_5_moe, granitemoe, granitemoeshared,
+granitemoehybrid). Other weights of three axes are refused, unless --ignore names
+them or the last axis is the kernel of a convolution (at most 16). gpt-oss stores
+those of gpt-oss only, and comfy is one file. DST appears complete or not at all.
 
 The layout gguf makes a .gguf file of one with floats; a split model becomes one
 file. Names, metadata and alignment stay; general.file_type is that of --scheme.
@@ -186,10 +198,10 @@ the warnings.";
 /// The notes of `requantize`.
 pub const REQUANTIZE_NOTES: &str = "\
 Codes become those of another scheme with the same values, and all other tensors
-stay as they are. Scales are powers of two, the smallest that clip nothing, which
-keep every digit if the codes have enough of them. The schemes with such scales:
-fp8-dynamic, fp8-block, mxfp8, mxfp4. `lanecast help quantize` lists the layouts.
+stay as they are. The first value that would change is an error that names it.
+`lanecast help quantize` lists the layouts; gptq and awq are written only here.
 
+<<<<<<< HEAD
 MXFP4 always fits mxfp8. It fits fp8-block if the scales within a tile are near
 each other. The first element that would change is an error that names it; zeros
 may lose their signs. Products that are not exact in float32, such as those of
@@ -239,6 +251,26 @@ pub const TASKS_FINISH_NOTES: &str = "\
 The pending tasks of the phases shard and finish run in this process. The ranges must
 be written: otherwise the error says which tasks are pending. The summary and the
 object of --json are those of the operation that was planned.";
+=======
+Codes and scales of these schemes are moved as they are:
+
+  nvfp4 from NVFP4: compressed-tensors divides by the scale of the tensor, and
+    modelopt and comfy multiply by it: between these it must be a power of two
+  nvfp4 from MXFP4: the scales of all weights that share a scale of the tensor must
+    be within 2^17 of each other; blocks of zeros do not count
+  w4a16 from 4-bit integers of compressed-tensors, GPTQ or AWQ, of any group size:
+    compressed-tensors, gptq, awq. gptq needs rows and columns in multiples of 8,
+    awq rows, and both one group size. Codes in the order of activations (g_idx)
+    are refused. Symmetric codes become GPTQ of version 1, others gptq_v2.
+
+The scales of fp8-dynamic, fp8-block, mxfp8 and mxfp4 become powers of two, the
+smallest that clip nothing. MXFP4 always fits mxfp8. It fits fp8-block if the
+scales within a tile are near each other. Zeros may lose their signs. Products that
+are not exact in float32, such as those of float32 scales, do not fit.
+
+Scales of activations (input_scale and the like) and of caches are dropped, and a
+warning counts them: the output describes weights only.";
+>>>>>>> h-requant
 
 /// The notes of `check`.
 pub const CHECK_NOTES: &str = "\
