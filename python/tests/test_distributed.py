@@ -241,6 +241,7 @@ def test_a_driver_that_ends(clusters, planned, scheduler, ends):
 
 def test_resources_of_ray(clusters, planned):
     """Tasks that no node has room for wait, and a warning says what for. By default, a task takes the CPUs of the largest node, up to 8."""
+    # Ray counts ten-thousandths in 64 bits: more bytes than this would be few.
     clusters("ray")
     path, output, expected, report = planned()
 
@@ -251,8 +252,8 @@ def test_resources_of_ray(clusters, planned):
         if state.running:
             raise Waits
 
-    with pytest.warns(UserWarning, match=rf"no node of the Ray cluster has {WORKERS} CPUs and {1 << 60} bytes of memory"), pytest.raises(Waits):
-        distributed.ray.run(path, memory=1 << 60, progress=end)
+    with pytest.warns(UserWarning, match=rf"no node of the Ray cluster has {WORKERS} CPUs and {1 << 45} bytes of memory"), pytest.raises(Waits):
+        distributed.ray.run(path, memory=1 << 45, progress=end)
     assert markers(output) == 0
     assert distributed.ray.run(path) == report
     check_same(output, expected)
