@@ -21,8 +21,9 @@ pub const QUANTIZE: &str = "
   lanecast quantize model.gguf model-q8.gguf --scheme q8_0 --layout gguf";
 /// The examples of `requantize`.
 pub const REQUANTIZE: &str = "
-<<<<<<< HEAD
-  lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek";
+  lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek
+  lanecast requantize mxfp4 mx-nvfp4 --lossless --scheme nvfp4 --layout modelopt
+  lanecast requantize w4a16 m-gptq --lossless --scheme w4a16 --layout gptq";
 /// The examples of `tasks`.
 pub const TASKS: &str = "
   lanecast tasks run 0/1 --of plan.json
@@ -42,11 +43,6 @@ pub const TASKS_PENDING: &str = "
 pub const TASKS_FINISH: &str = "
   lanecast tasks finish plan.json
   lanecast tasks finish plan.json --json";
-=======
-  lanecast requantize mxfp4 fp8 --lossless --scheme fp8-block --layout deepseek
-  lanecast requantize mxfp4 mx-nvfp4 --lossless --scheme nvfp4 --layout modelopt
-  lanecast requantize w4a16 m-gptq --lossless --scheme w4a16 --layout gptq";
->>>>>>> h-requant
 /// The examples of `check`.
 pub const CHECK: &str = "
   lanecast check model-fp8
@@ -201,11 +197,24 @@ Codes become those of another scheme with the same values, and all other tensors
 stay as they are. The first value that would change is an error that names it.
 `lanecast help quantize` lists the layouts; gptq and awq are written only here.
 
-<<<<<<< HEAD
-MXFP4 always fits mxfp8. It fits fp8-block if the scales within a tile are near
-each other. The first element that would change is an error that names it; zeros
-may lose their signs. Products that are not exact in float32, such as those of
-float32 scales, do not fit.
+Codes and scales of these schemes are moved as they are:
+
+  nvfp4 from NVFP4: compressed-tensors divides by the scale of the tensor, and
+    modelopt and comfy multiply by it: between these it must be a power of two
+  nvfp4 from MXFP4: the scales of all weights that share a scale of the tensor must
+    be within 2^17 of each other; blocks of zeros do not count
+  w4a16 from 4-bit integers of compressed-tensors, GPTQ or AWQ, of any group size:
+    compressed-tensors, gptq, awq. gptq needs rows and columns in multiples of 8,
+    awq rows, and both one group size. Codes in the order of activations (g_idx)
+    are refused. Symmetric codes become GPTQ of version 1, others gptq_v2.
+
+The scales of fp8-dynamic, fp8-block, mxfp8 and mxfp4 become powers of two, the
+smallest that clip nothing. MXFP4 always fits mxfp8. It fits fp8-block if the
+scales within a tile are near each other. Zeros may lose their signs. Products that
+are not exact in float32, such as those of float32 scales, do not fit.
+
+Scales of activations (input_scale and the like) and of caches are dropped, and a
+warning counts them: the output describes weights only.
 
 --plan writes a plan of tasks for `lanecast tasks`, and no output.";
 
@@ -251,26 +260,6 @@ pub const TASKS_FINISH_NOTES: &str = "\
 The pending tasks of the phases shard and finish run in this process. The ranges must
 be written: otherwise the error says which tasks are pending. The summary and the
 object of --json are those of the operation that was planned.";
-=======
-Codes and scales of these schemes are moved as they are:
-
-  nvfp4 from NVFP4: compressed-tensors divides by the scale of the tensor, and
-    modelopt and comfy multiply by it: between these it must be a power of two
-  nvfp4 from MXFP4: the scales of all weights that share a scale of the tensor must
-    be within 2^17 of each other; blocks of zeros do not count
-  w4a16 from 4-bit integers of compressed-tensors, GPTQ or AWQ, of any group size:
-    compressed-tensors, gptq, awq. gptq needs rows and columns in multiples of 8,
-    awq rows, and both one group size. Codes in the order of activations (g_idx)
-    are refused. Symmetric codes become GPTQ of version 1, others gptq_v2.
-
-The scales of fp8-dynamic, fp8-block, mxfp8 and mxfp4 become powers of two, the
-smallest that clip nothing. MXFP4 always fits mxfp8. It fits fp8-block if the
-scales within a tile are near each other. Zeros may lose their signs. Products that
-are not exact in float32, such as those of float32 scales, do not fit.
-
-Scales of activations (input_scale and the like) and of caches are dropped, and a
-warning counts them: the output describes weights only.";
->>>>>>> h-requant
 
 /// The notes of `check`.
 pub const CHECK_NOTES: &str = "\
