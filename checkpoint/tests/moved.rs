@@ -109,7 +109,10 @@ fn int4(root: &Path, name: &str, group: Option<u64>, dtype: DType, symmetric: bo
     let strategy = if group.is_some() { "group" } else { "channel" };
     let weights = json!({"num_bits": 4, "type": "int", "symmetric": symmetric, "strategy": strategy, "group_size": group});
     let groups = json!({"group_0": {"targets": ["Linear"], "weights": weights}});
-    let config = json!({"quant_method": "compressed-tensors", "format": "pack-quantized", "ignore": ["lm_head", "m.2.q_proj"], "config_groups": groups});
+    let config = json!({
+        "quant_method": "compressed-tensors", "format": "pack-quantized",
+        "ignore": ["lm_head", "m.2.q_proj"], "config_groups": groups,
+    });
     folder(root, name, &tensors, &config)
 }
 

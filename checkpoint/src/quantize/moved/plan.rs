@@ -118,7 +118,8 @@ impl Move {
             let moved = groups.enumerate().position(is_moved);
             if let Some(i) = moved {
                 let what = format!(
-                    "entry {i} is not that of groups in the order of the inputs: the codes were made in the order of activations, which the layout does not store"
+                    "entry {i} is not that of groups in the order of the inputs: the codes were made in the order of activations, \
+                     which the layout does not store"
                 );
                 return Err(refused(checkpoint, id, request(what)));
             }
