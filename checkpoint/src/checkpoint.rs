@@ -13,8 +13,10 @@ use crate::{
     coding::{Coding, Id},
     error::{At, invalid, request, unsupported},
     faults::Faults,
+    gguf,
     layouts::{Context, Weight, recognise, resolve},
     source::{Elements, Source, Stored},
+    torch,
 };
 
 /// The ends of the names of tensors that mean something only beside codes.
@@ -120,6 +122,13 @@ impl Checkpoint {
     /// tensor.
     pub fn open(path: &Path) -> Result<Self> {
         Self::open_with(path, &mut Faults::fatal())
+    }
+
+    /// Whether a file that begins with these bytes is a checkpoint of a kind that only [`open`](Self::open) reads: one of GGUF or of PyTorch. 512
+    /// bytes are enough.
+    #[must_use]
+    pub fn recognizes(head: &[u8]) -> bool {
+        head.starts_with(gguf::MAGIC) || torch::begins(head)
     }
 
     /// Opens what is not faulty.

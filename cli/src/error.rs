@@ -82,6 +82,12 @@ impl Failure {
         self
     }
 
+    /// Replaces a path in the place of the failure with what it is called in messages.
+    pub fn renamed(mut self, path: &Path, shown: &Path) -> Self {
+        self.place = self.place.replace(&*path.to_string_lossy(), &shown.to_string_lossy());
+        self
+    }
+
     /// Adds what to do about the failure.
     pub fn advise(mut self, advice: impl Into<String>) -> Self {
         self.advice = advice.into();
