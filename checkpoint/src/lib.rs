@@ -69,7 +69,7 @@ mod write;
 
 pub use check::{Checked, Finding, Kind, Loader, Severity, check};
 pub use checkpoint::{Checkpoint, Tensor};
-pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
+pub use compare::{Comparison, ConfigDifference, Difference, Incomparable, Ulps, compare};
 pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};

@@ -8,7 +8,7 @@ use std::{
 
 use lanecast_checkpoint::{Comparison, Difference};
 
-use super::{cells, number};
+use super::{cells, configurations, key_cells, number};
 use crate::text;
 
 const STYLE: &str = include_str!("page.css");
@@ -52,6 +52,17 @@ pub fn page(found: &Comparison, a: &Path, b: &Path) -> String {
                 names.iter().map(|name| format!("<li>{}</li>\n", escape(&text::shown(name)))).collect();
             let _ = write!(out, "<h2>{title}</h2>\n<ul>\n{items}</ul>\n");
         }
+    }
+    for (title, keys) in configurations(found) {
+        let _ = write!(
+            out,
+            "<h2>{title}</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>key</th><th>A</th><th>B</th></tr></thead>\n<tbody>\n"
+        );
+        for key in keys {
+            let [key, a, b] = key_cells(key).map(|cell| escape(&cell));
+            let _ = writeln!(out, "<tr><th>{key}</th><td>{a}</td><td>{b}</td></tr>");
+        }
+        out.push_str("</tbody>\n</table></div>\n");
     }
     out.push_str("</html>\n");
     out
