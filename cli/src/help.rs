@@ -123,7 +123,7 @@ pub const INSPECT: &str = "
   lanecast inspect model-fp8
   lanecast inspect model-fp8 --what-if nvfp4,mx,int8-row,bf16
   lanecast inspect model-q4.gguf --stats
-  lanecast inspect - --what-if nvfp4,mx < weights.npy";
+  lanecast inspect - --what-if nvfp4,mx < logits.npy";
 /// The examples of `completions`.
 pub const COMPLETIONS: &str = "
   lanecast completions bash > lanecast.bash

@@ -30,11 +30,11 @@ use crate::{
 };
 
 /// Elements of a block, about, unless a scheme needs more.
-const BLOCK: u64 = 1 << 17;
+const BLOCK: u64 = 1 << 15;
 /// Bytes that are read at once.
 const PIECE: usize = 1 << 18;
 /// Bytes of memory that all blocks may take, unless one alone takes more.
-const MEMORY: u64 = 1 << 28;
+const MEMORY: u64 = 1 << 27;
 /// Bytes of memory for an element: what is read, what it becomes, and all in between.
 const PER_ELEMENT: u64 = 40;
 
