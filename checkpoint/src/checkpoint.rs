@@ -64,7 +64,7 @@ pub struct Tensor {
     pub dtype: Option<DType>,
     /// The layout of its codes, `plain` if it has none.
     pub layout: &'static str,
-    /// The bytes that it takes in the checkpoint, with those of its scales.
+    /// The bytes that it takes in the checkpoint, with its scales.
     pub stored_bytes: u64,
 }
 
@@ -159,7 +159,7 @@ impl Checkpoint {
         Self { allow_nan: true, ..self }
     }
 
-    /// The same checkpoint, whose tensors are [read](Self::read) on at most so many threads; without this, as many as there are cores, and at
+    /// The same checkpoint, whose tensors are [read](Self::read) on at most `threads` threads; without this, as many as there are cores, and at
     /// most eight. A small tensor is read on the calling thread.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
@@ -393,7 +393,7 @@ fn belongs(name: &str, stems: &HashSet<&str>) -> bool {
     name.match_indices(['.', '_']).any(|(end, _)| stems.contains(&name[..end]))
 }
 
-/// Little-endian elements, those of less than a byte packed.
+/// Little-endian elements. Elements of less than a byte are packed.
 pub(crate) fn little(dtype: DType) -> Encoding {
     Encoding::packed(dtype).with_order(ByteOrder::Little)
 }

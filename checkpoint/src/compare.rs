@@ -40,7 +40,7 @@ pub struct Comparison {
     /// Tensors that are in both, and cannot be compared: their shapes differ, or only one of them is complex. A tensor that fuses or stacks
     /// weights has its own name here.
     pub incomparable: Vec<Incomparable>,
-    /// The keys of `config.json` that differ, without those of the quantization. Empty unless both have a configuration.
+    /// The keys of `config.json` that differ, without the keys of the quantization. Empty unless both have a configuration.
     pub config: Vec<ConfigDifference>,
     /// The keys that describe the quantization in `config.json` and differ. Empty unless both have a configuration.
     pub quantization_config: Vec<ConfigDifference>,

@@ -232,7 +232,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// The dictionary that has the weights: that of the pickle, or the one that a training checkpoint keeps them in.
+    /// The dictionary that has the weights: the pickle itself, or the one that a training checkpoint keeps them in.
     fn weights(&self, warnings: &mut Vec<String>) -> Result<Ref> {
         let root = self.values.root();
         let Some(entries) = self.entries(root) else {

@@ -13,7 +13,7 @@ use lanecast_files::{Error, Result};
 
 use crate::write::Callbacks;
 
-/// How often the thread that waits asks whether the work is cancelled.
+/// How often the thread that waits checks whether the work is cancelled.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What a thread is told to do besides its work.
