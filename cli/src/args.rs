@@ -138,7 +138,7 @@ pub struct Cast {
     /// Do not cast tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// The format of IN, and OUT, whatever their names and contents say [default: that of the content of IN]
+    /// The format of IN, and OUT, whatever their names and contents say [default: the format of the content of IN]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
     /// Only print what would be done
@@ -316,7 +316,7 @@ pub struct Inspect {
     /// Do not list tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// List tensors in this order [default: that of the file; a checkpoint as a tree]
+    /// List tensors in this order [default: the order of the file; a checkpoint as a tree]
     #[arg(long, value_name = "ORDER", value_enum)]
     pub sort: Option<Sort>,
     /// Print JSON, a line for each FILE

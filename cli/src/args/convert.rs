@@ -43,7 +43,7 @@ pub struct Convert {
     /// Cast codes and scales of a quantized checkpoint as they are, which destroys its weights
     #[arg(long)]
     pub allow_quantized: bool,
-    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    /// Read and compute on N threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it

@@ -25,7 +25,7 @@ pub struct Dequantize {
     /// Decode the codes of a scale that is NaN or infinite, instead of failing
     #[arg(long)]
     pub allow_nan: bool,
-    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    /// Read and compute on N threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it

@@ -58,7 +58,7 @@ pub struct Quantization {
     /// The scheme of weights whose names match, may be given several times: the first match wins
     #[arg(long, value_name = "GLOB=SCHEME", value_parser = map)]
     pub map: Vec<(String, QuantScheme)>,
-    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    /// Read and compute on N threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it

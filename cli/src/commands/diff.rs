@@ -137,7 +137,7 @@ fn to_text(found: &Comparison, exceeded: &[Exceeded<'_>]) -> String {
     out
 }
 
-/// The keys of `config.json` that differ, and those of the quantization, each with a title. A part without any is left out.
+/// The keys of `config.json` that differ and the differing keys of its quantization, both with a title. A part without keys is left out.
 fn configurations(found: &Comparison) -> impl Iterator<Item = (&'static str, &[ConfigDifference])> {
     let parts =
         [("config.json", &found.config[..]), ("config.json, quantization", &found.quantization_config)];

@@ -68,7 +68,7 @@ pub fn page(found: &Comparison, a: &Path, b: &Path) -> String {
     out
 }
 
-/// The layer of a tensor and its module in the layer: the number behind the first dot stays, and later ones (those of experts) become `*`.
+/// The layer of a tensor and its module in the layer: the number behind the first dot stays, and later ones, the numbers of experts, become `*`.
 fn place(name: &str) -> Option<((&str, u64), String)> {
     let parts: Vec<&str> = name.split('.').collect();
     let at = parts.iter().position(|part| part.parse::<u64>().is_ok())?;
