@@ -166,6 +166,8 @@ fn headers_and_tensors_take_bounded_memory() {
         command.args(["inspect", input, "--what-if", "nvfp4,fp8-block128,int8-row,bfloat16"]);
         command.current_dir(folder.path()).stdin(cat.stdout.take().unwrap());
         common::good(command.output().unwrap());
+        // The pipe of a program that did not read it ends.
+        drop(command);
         cat.wait().unwrap();
         let peak = peak();
         eprintln!("inspect {input}: at most {peak} MiB up to here");
