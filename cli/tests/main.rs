@@ -12,6 +12,7 @@ mod convert;
 mod dequantize;
 mod diff;
 mod explain;
+mod full_disk;
 mod gguf;
 mod help;
 mod hostile;
