@@ -122,7 +122,16 @@ pub(super) fn write(
     let told = |(file, tensor, bytes): (&str, &str, usize), callbacks: &mut Callbacks<'_>| {
         done += bytes as u64;
         if let Some(progress) = &mut callbacks.progress {
-            progress(Step { file, tensor, done, total, file_done: done, file_total: total, is_check: false });
+            progress(Step {
+                file,
+                tensor,
+                done,
+                total,
+                file_done: done,
+                file_total: total,
+                is_check: false,
+                is_saved: false,
+            });
         }
     };
     let written =

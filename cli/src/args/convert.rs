@@ -1,11 +1,11 @@
 //! The arguments of `convert`.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::Args;
 use lanecast::DType;
 
-use super::values::{dtype, mapping, size};
+use super::values::{dtype, mapping, seconds, size};
 use crate::help;
 
 /// The arguments of `convert`.
@@ -37,6 +37,10 @@ pub struct Convert {
     /// Go on with what an earlier run with the same source and options left unfinished
     #[arg(long)]
     pub resume: bool,
+    /// Wait for files of SRC that are missing or incomplete, and cast the others meanwhile; give up when nothing in SRC has changed for so many
+    /// seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
+    pub wait: Option<Duration>,
     /// Read the output again, and compare every tensor with a second cast
     #[arg(long)]
     pub verify: bool,

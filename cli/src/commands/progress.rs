@@ -72,6 +72,10 @@ impl FilesBar {
 
     pub fn show(&mut self, step: &Step<'_>) {
         let Bar(bar) = &self.bar;
+        // More is to do when more files have arrived.
+        if bar.length().is_some_and(|length| length != step.total) {
+            bar.set_length(step.total);
+        }
         bar.set_position(step.done);
         let percent = step.file_done.saturating_mul(100).checked_div(step.file_total).unwrap_or(100);
         let verb = if step.is_check { "verify " } else { "" };
