@@ -20,6 +20,7 @@ mod inputs;
 mod inspect;
 mod kinds;
 mod loss;
+mod made_models;
 mod npy;
 mod npz;
 mod onnx_again;
