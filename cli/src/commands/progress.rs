@@ -71,15 +71,19 @@ impl FilesBar {
     }
 
     pub fn show(&mut self, step: &Step<'_>) {
+        if step.is_saved {
+            return;
+        }
         let Bar(bar) = &self.bar;
         // More is to do when more files have arrived.
         if bar.length().is_some_and(|length| length != step.total) {
             bar.set_length(step.total);
         }
-        bar.set_position(step.done);
         let percent = step.file_done.saturating_mul(100).checked_div(step.file_total).unwrap_or(100);
         let verb = if step.is_check { "verify " } else { "" };
+        // First the message: the bar is drawn a few times each second, and the name must not be that of another step.
         bar.set_message(format!("{verb}{} {percent}%", text::one_line(step.file)));
+        bar.set_position(step.done);
         // Bytes of an earlier run say nothing about the rate.
         if self.is_check.replace(step.is_check) != Some(step.is_check) {
             bar.reset_eta();
