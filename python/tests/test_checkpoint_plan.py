@@ -1,11 +1,11 @@
 """`lanecast.checkpoint.plan`: tasks that write what the functions write, in one process here."""
 
-import json
 import pickle
 import signal
 
 import pytest
 from conftest import package
+from models import plain_checkpoint
 
 import lanecast
 from lanecast import checkpoint
@@ -18,20 +18,7 @@ PHASES = ["amax", "prepare", "range", "shard", "finish"]
 def models(tmp_path_factory):
     """A plain checkpoint of two files, and a quantized one."""
     folder = tmp_path_factory.mktemp("models")
-    plain = folder / "plain"
-    plain.mkdir()
-    random = np.random.default_rng(2)
-    names = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]
-    index = {}
-    for layer in range(2):
-        weights = {f"model.layers.{layer}.{name}.weight": random.standard_normal((64, 128)).astype(np.float32) for name in names}
-        weights[f"model.layers.{layer}.input_layernorm.weight"] = np.ones(128, np.float32)
-        file = f"model-0000{layer + 1}-of-00002.safetensors"
-        lanecast.save(plain / file, weights, metadata={"format": "pt"})
-        index |= dict.fromkeys(weights, file)
-    (plain / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": 0}, "weight_map": index}))
-    (plain / "config.json").write_text(json.dumps({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "dtype": "float32"}))
-    (plain / "tokenizer.json").write_text("{}")
+    plain = plain_checkpoint(folder, (64, 128), 2)
     checkpoint.quantize(plain, folder / "codes", scheme="mxfp4", layout="compressed-tensors")
     return plain, folder / "codes"
 

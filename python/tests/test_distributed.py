@@ -14,12 +14,13 @@ import time
 
 import pytest
 from conftest import package
+from models import plain_checkpoint
 
 import lanecast
 from lanecast import checkpoint, distributed
 from lanecast.distributed import TaskError, _driver
 
-np = package("numpy")
+package("numpy")
 if not sys.platform.startswith("linux"):
     pytest.skip("the tests find the processes of tasks in /proc", allow_module_level=True)
 
@@ -39,21 +40,7 @@ OPERATIONS = {
 def models(tmp_path_factory):
     """A plain checkpoint and a quantized one, and what each operation makes of them in one process."""
     folder = tmp_path_factory.mktemp("models")
-    plain = folder / "plain"
-    plain.mkdir()
-    random = np.random.default_rng(3)
-    names = ["self_attn.q_proj", "self_attn.k_proj", "self_attn.v_proj", "mlp.gate_proj", "mlp.up_proj", "mlp.down_proj"]
-    index = {}
-    for layer in range(2):
-        weights = {f"model.layers.{layer}.{name}.weight": random.standard_normal((384, 512)).astype(np.float32) for name in names}
-        weights[f"model.layers.{layer}.input_layernorm.weight"] = np.ones(512, np.float32)
-        file = f"model-0000{layer + 1}-of-00002.safetensors"
-        lanecast.save(plain / file, weights, metadata={"format": "pt"})
-        index |= dict.fromkeys(weights, file)
-    (plain / "model.safetensors.index.json").write_text(json.dumps({"metadata": {"total_size": 0}, "weight_map": index}))
-    config = {"architectures": ["LlamaForCausalLM"], "model_type": "llama", "dtype": "float32"}
-    (plain / "config.json").write_text(json.dumps(config))
-    (plain / "tokenizer.json").write_text("{}")
+    plain = plain_checkpoint(folder, (384, 512), 3)
     checkpoint.quantize(plain, folder / "small", scheme="fp8-block", layout="deepseek")
     checkpoint.quantize(plain, folder / "smaller", scheme="mxfp4", layout="compressed-tensors")
     sources = {"convert": plain, "quantize": plain, "dequantize": folder / "small", "requantize": folder / "smaller"}
