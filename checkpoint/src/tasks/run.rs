@@ -50,7 +50,8 @@ impl TaskPlan {
     /// # Errors
     ///
     /// [`Error::Request`] if there is no such task, one of an earlier phase is pending, or the source has changed since the plan was
-    /// made; [`Error::Exists`] if the output exists and may not be replaced; those of the operation; [`Error::Cancelled`]. What is written by then is not lost, and no marker speaks of what is not written.
+    /// made; [`Error::Exists`] if the output exists and may not be replaced; those of the operation; [`Error::Cancelled`]. What is
+    /// written by then is not lost, and no marker speaks of what is not written.
     pub fn run(&self, id: usize, threads: Option<usize>, mut callbacks: Callbacks<'_>) -> Result<TaskReport> {
         let start = Instant::now();
         let task = self.tasks().get(id).ok_or_else(|| {
