@@ -1,5 +1,7 @@
 //! Plans of tasks: the output has the bytes of that of one process, however the tasks run.
 
+mod threads;
+
 use std::{
     fs,
     path::{Path, PathBuf},

@@ -215,6 +215,42 @@ fn the_bar_of_a_checkpoint_names_the_file_and_the_rate() {
     assert!(lines.iter().all(|line| line.trim().chars().count() <= 80), "{:?}", seen.terminal);
 }
 
+/// One bar for all tasks of a run, and one for the files that are verified.
+#[test]
+fn the_bar_of_tasks_counts_all_of_them() {
+    let folder = Folder::new();
+    std::fs::create_dir(folder.at("in")).expect("a folder");
+    let header = r#"{"a.weight":{"dtype":"F32","shape":[4096,4096],"data_offsets":[0,67108864]}}"#;
+    folder.write("in/model.safetensors", &safetensors(header, &vec![0x3F; 64 << 20]));
+    folder.write("in/config.json", b"{}");
+    let plan =
+        ["convert", "in", "out", "--to", "bfloat16", "--plan", "p", "--range-size", "8MiB", "--verify"];
+    good(folder.run(&[&plan[..], &["--quiet"]].concat()));
+    let run = ["tasks", "run", "0/1", "--of", "p"];
+    let seen = look(&folder, &run, Is::Stderr, &[]);
+    assert_eq!(seen.code, Some(0), "{}", seen.terminal);
+    let lines: Vec<String> = seen.terminal.split('\r').map(without_escapes).collect();
+    let shown = |parts: &[&str]| lines.iter().any(|line| parts.iter().all(|part| line.contains(part)));
+    assert!(shown(&["% of 32.00 MiB", "/s", "model.safetensors"]), "{:?}", seen.terminal);
+    assert!(shown(&["verify model.safetensors"]), "{:?}", seen.terminal);
+    // The bar never goes back while ranges are written.
+    let written = lines.iter().filter(|line| line.contains('%') && !line.contains("verify"));
+    let percents: Vec<u32> = written
+        .filter_map(|line| line.split('%').next()?.split_whitespace().next_back()?.parse().ok())
+        .collect();
+    assert!(percents.is_sorted() && percents.last() > Some(&50), "{percents:?}");
+
+    // The first pass of a scheme has no file.
+    let plan =
+        ["quantize", "in", "q", "--scheme", "nvfp4", "--layout", "compressed-tensors", "--plan", "q.json"];
+    good(folder.run(&[&plan[..], &["--quiet"]].concat()));
+    let amax = ["tasks", "run", "0/1", "--of", "q.json", "--phase", "amax", "--json"];
+    let seen = look(&folder, &amax, Is::Stderr, &[]);
+    assert_eq!(seen.code, Some(0), "{}", seen.terminal);
+    assert!(without_escapes(&seen.terminal).contains("measure 100%"), "{:?}", seen.terminal);
+    assert_eq!(seen.pipe.lines().count(), 1);
+}
+
 /// What is seen of text with escape sequences.
 fn without_escapes(text: &str) -> String {
     let mut seen = String::new();

@@ -4,13 +4,12 @@
 //! ended at any moment. Markers in a folder beside the output are the only state.
 //!
 //! *Method.* [`TaskPlan`](plan::TaskPlan) lists the tasks, which `divide` makes of the sizes of tensors. `run` does a task: `ranges` writes at
-//! places of files that exist in their full size, on the threads of `pool`, and `finish` gives files and output their names. `work` is the
+//! places of files that exist in their full size, on several threads, and `finish` gives files and output their names. `work` is the
 //! folder with the markers.
 
 mod divide;
 mod finish;
 mod plan;
-mod pool;
 mod ranges;
 mod run;
 mod work;

@@ -7,6 +7,7 @@ use std::{
     fs::File,
     io::{self, BufWriter, Seek, SeekFrom, Write},
     ops::Range,
+    sync::{Mutex, PoisonError},
 };
 
 use crc32fast::Hasher;
@@ -15,11 +16,11 @@ use lanecast_files::{Error, Result};
 use super::{
     divide::{Body, ByteRange, divide},
     plan::Task,
-    pool,
     work::{Done, DoneRange, Work},
 };
 use crate::{
     error::{invalid, request},
+    parallel::{Stop, in_order},
     prepared::Extent,
     write::{Callbacks, NewTensor, Notes, Plan, Shard, Step},
 };
@@ -118,24 +119,28 @@ pub(super) fn write(
             }));
         }
     }
-    let (mut done, total) = (0, task.bytes());
-    let told = |(file, tensor, bytes): (&str, &str, usize), callbacks: &mut Callbacks<'_>| {
-        done += bytes as u64;
-        if let Some(progress) = &mut callbacks.progress {
-            progress(Step { file, tensor, done, total, file_done: done, file_total: total, is_check: false });
-        }
-    };
-    let written =
-        pool::each(&chunks, threads, callbacks, told, |chunk, watch| write_chunk(work, chunk, watch))?;
     let mut ranges: Vec<(DoneRange, Hasher)> = Vec::new();
     for range in &task.ranges {
         ranges.push((DoneRange { range: *range, crc32: 0, notes: Notes::default() }, Hasher::new()));
     }
-    for (chunk, (hasher, notes)) in chunks.iter().zip(written) {
-        let (done, all) = &mut ranges[chunk.of];
-        all.combine(&hasher);
-        done.notes.extend(notes);
-    }
+    let told = Mutex::new(Told::default());
+    let tell = || *told.lock().unwrap_or_else(PoisonError::into_inner);
+    // A result holds next to nothing.
+    let jobs = chunks.iter().map(|chunk| (chunk, 1));
+    let make = |chunk, stop: &Stop| Ok((chunk, write_chunk(work, chunk, &told, stop)?));
+    in_order(threads.clamp(1, chunks.len().max(1)), jobs, make, |written| {
+        if let Some((Chunk { of, .. }, (hasher, notes))) = written {
+            let (done, all) = &mut ranges[*of];
+            all.combine(&hasher);
+            done.notes.extend(notes);
+        }
+        callbacks.check()?;
+        if let Some(progress) = &mut callbacks.progress {
+            let (Told { file, tensor, done }, total) = (tell(), task.bytes());
+            progress(Step { file, tensor, done, total, file_done: done, file_total: total, is_check: false });
+        }
+        Ok(())
+    })?;
     let mut files: Vec<usize> = task.ranges.iter().map(|range| range.file).collect();
     files.dedup();
     for file in files {
@@ -147,11 +152,20 @@ pub(super) fn write(
     Ok(Done { ranges: ranges.collect(), ..Done::default() })
 }
 
+/// What threads have written, for the callbacks.
+#[derive(Clone, Copy, Default)]
+struct Told<'p> {
+    file: &'p str,
+    tensor: &'p str,
+    done: u64,
+}
+
 /// Produces the tensors of a chunk, and writes them at their place.
 fn write_chunk<'p>(
     work: &Work<'_>,
     chunk: &Chunk<'p>,
-    watch: &pool::Watch<'_, (&'p str, &'p str, usize)>,
+    told: &Mutex<Told<'p>>,
+    stop: &Stop,
 ) -> Result<(Hasher, Notes)> {
     let path = work.place(chunk.range.file);
     let failed = |e: io::Error| Error::writing(&e).at_path(&path);
@@ -174,7 +188,9 @@ fn write_chunk<'p>(
             }
             hasher.update(bytes);
             out.write_all(bytes).map_err(failed)?;
-            watch.tell((chunk.name, name, bytes.len()))
+            let mut told = told.lock().unwrap_or_else(PoisonError::into_inner);
+            *told = Told { file: chunk.name, tensor: name, done: told.done + bytes.len() as u64 };
+            stop.check()
         })?);
         if made != room {
             return Err(wrong(made));

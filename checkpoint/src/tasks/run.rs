@@ -3,7 +3,7 @@
 //! *Law.* A task looks at the output first, then at its marker, and does only what is missing. What it writes depends on the plan alone: so a
 //! task may be ended at any moment, and run any number of times, also at the same time.
 
-use std::{thread, time::Instant};
+use std::{ops::Range, thread, time::Instant};
 
 use lanecast_files::{Error, Result};
 use serde::Serialize;
@@ -11,13 +11,13 @@ use serde::Serialize;
 use super::{
     finish,
     plan::{Phase, Task, TaskPlan},
-    pool,
     ranges::{self, Layout},
     work::{Done, Look, Work},
 };
 use crate::{
     error::request,
     origin::NewFile,
+    parallel::{Stop, in_order},
     prepared::{Extent, Measured, Outcome, Prepared},
     write::{Callbacks, Plan, Step},
 };
@@ -49,9 +49,9 @@ impl TaskPlan {
     ///
     /// # Errors
     ///
-    /// [`Error::Request`] if there is no such task, or one of an earlier phase is pending; [`Error::Unsupported`] if the source has changed
-    /// since the plan was made; [`Error::Exists`] if the output exists and may not be replaced; those of the operation;
-    /// [`Error::Cancelled`]. What is written by then is not lost, and no marker speaks of what is not written.
+    /// [`Error::Request`] if there is no such task, one of an earlier phase is pending, or the source has changed since the plan was
+    /// made; [`Error::Exists`] if the output exists and may not be replaced; those of the operation; [`Error::Cancelled`]. What is
+    /// written by then is not lost, and no marker speaks of what is not written.
     pub fn run(&self, id: usize, threads: Option<usize>, mut callbacks: Callbacks<'_>) -> Result<TaskReport> {
         let start = Instant::now();
         let task = self.tasks().get(id).ok_or_else(|| {
@@ -190,11 +190,11 @@ pub(super) fn check_none(pending: &[usize], phase: Phase) -> Result<()> {
     }
     let named: Vec<String> = pending.iter().take(NAMED).map(usize::to_string).collect();
     let more = if pending.len() > NAMED { ", ..." } else { "" };
-    Err(request(format!(
-        "{} tasks of the phase {phase} are pending, and must run first: {}{more}",
-        pending.len(),
-        named.join(", ")
-    )))
+    let what = match pending.len() {
+        1 => format!("1 task of the phase {phase} is pending, and"),
+        n => format!("{n} tasks of the phase {phase} are pending, and"),
+    };
+    Err(request(format!("{what} must run first: {}{more}", named.join(", "))))
 }
 
 /// Measures the weights, or the ranges of weights, of a task.
@@ -215,19 +215,23 @@ fn measure(
         }
         start += bytes;
     }
-    let (mut done, total) = (0, task.bytes());
-    let told = |bytes: u64, callbacks: &mut Callbacks<'_>| {
+    let (mut all, mut done, total) = (Vec::new(), 0, task.bytes());
+    let jobs = items.iter().map(|item| (item, 1));
+    let measure = |(index, range): &(usize, Range<u64>), stop: &Stop| {
+        let cancelled = || stop.check().is_err();
+        let watched = Callbacks { progress: None, cancelled: Some(&cancelled) };
+        Ok((*index, range.end - range.start, prepared.measure(*index, range.clone(), &watched)?))
+    };
+    in_order(threads.clamp(1, items.len().max(1)), jobs, measure, |measured| {
+        callbacks.check()?;
+        let Some((index, bytes, measured)) = measured else { return Ok(()) };
+        all.push((index, measured));
         done += bytes;
         if let Some(progress) = &mut callbacks.progress {
             let (file, tensor) = ("", "");
             progress(Step { file, tensor, done, total, file_done: done, file_total: total, is_check: false });
         }
-    };
-    pool::each(&items, threads, callbacks, told, |(index, range), watch| {
-        let cancelled = || watch.is_ended();
-        let watched = Callbacks { progress: None, cancelled: Some(&cancelled) };
-        let measured = prepared.measure(*index, range.clone(), &watched)?;
-        watch.tell(range.end - range.start)?;
-        Ok((*index, measured))
-    })
+        Ok(())
+    })?;
+    Ok(all)
 }

@@ -19,8 +19,8 @@ pub fn run(args: &Dequantize) -> Result<()> {
         threads: args.threads,
         as_json: args.json,
     };
-    let operation = || Operation::Dequantize(options);
-    if request.is_planned(|how| Ok(TaskPlan::new(&args.input, &args.output, operation(), how)?))? {
+    let operation = Operation::Dequantize(options);
+    if request.is_planned(|how| Ok(TaskPlan::new(&args.input, &args.output, operation, how)?))? {
         return Ok(());
     }
     checkpoints::write(

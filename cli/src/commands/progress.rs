@@ -72,9 +72,6 @@ impl FilesBar {
 
     pub fn show(&mut self, step: &Step<'_>) {
         let Bar(bar) = &self.bar;
-        // The bytes of the next file may be counted on their own.
-        bar.set_length(step.total);
-        bar.set_position(step.done);
         let percent = step.file_done.saturating_mul(100).checked_div(step.file_total).unwrap_or(100);
         let verb = match (step.is_check, step.file) {
             (true, _) => "verify ",
@@ -83,6 +80,9 @@ impl FilesBar {
             (false, _) => "",
         };
         bar.set_message(format!("{verb}{} {percent}%", text::one_line(step.file)));
+        // The bytes of the next file may be counted on their own.
+        bar.set_length(step.total);
+        bar.set_position(step.done);
         // Bytes of an earlier run say nothing about the rate.
         if self.is_check.replace(step.is_check) != Some(step.is_check) {
             bar.reset_eta();

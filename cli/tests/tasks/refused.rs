@@ -175,7 +175,7 @@ fn phases_that_cannot_begin() {
         &folder,
         &["tasks", "run", "0/1", "--of", "q.json", "--phase", "range"],
         2,
-        &["tasks of the phase amax are pending"],
+        &["1 task of the phase amax is pending, and must run first: 0"],
     );
     // What is there already is not lost.
     good(folder.run(&["tasks", "run", "0/1", "--of", "p", "--quiet"]));
