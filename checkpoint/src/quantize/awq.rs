@@ -7,9 +7,8 @@ use serde_json::{Value, json};
 use super::{
     QuantizeOptions, Weight,
     choose::Chosen,
-    gptq::group_size,
-    layout::{Layout, Make, Output},
-    moved::{Int4, Part},
+    gptq::{group_size, tensors},
+    layout::{Layout, Output},
     scheme::QuantScheme,
 };
 use crate::coding::{Order, Packing};
@@ -40,22 +39,9 @@ impl Layout for Awq {
         _source: DType,
         _options: &QuantizeOptions,
     ) -> Vec<Output> {
-        let Some(Int4 { group, scales, .. }) = weight.int4() else { return Vec::new() };
         let [n, k] = weight.shape();
-        let groups = k.div_ceil(group.unwrap_or(k).max(1));
         let packing = Packing::rows(4, n / 2).with_order(Order::Awq);
-        let codes = Part::Codes { packing, transposed: true, pad: 1 };
-        let zeros = Part::Zeros { packing, transposed: true, less_one: false };
-        vec![
-            weight.output(".qweight", DType::Int32, &[k, n / 8], Make::Moved(codes)),
-            weight.output(".qzeros", DType::Int32, &[groups, n / 8], Make::Moved(zeros)),
-            weight.output(
-                ".scales",
-                scales,
-                &[groups, n],
-                Make::Moved(Part::Scales { transposed: true, swizzled: false }),
-            ),
-        ]
+        tensors(weight, (packing, [k, n / 8]), packing, false)
     }
 
     fn config(&self, chosen: &Chosen, _options: &QuantizeOptions) -> Option<Value> {

@@ -28,6 +28,27 @@ pub(super) fn group_size(chosen: &Chosen) -> Value {
     group.map_or(json!(-1), Value::from)
 }
 
+/// Codes, zero points and scales of a weight as GPTQ and AWQ name them, with columns as rows. Codes have a packing and a shape; `less_one` is
+/// whether zero points are stored less one.
+pub(super) fn tensors(
+    weight: &Weight,
+    (codes, shape): (Packing, [usize; 2]),
+    zeros: Packing,
+    less_one: bool,
+) -> Vec<Output> {
+    let Some(Int4 { group, scales, .. }) = weight.int4() else { return Vec::new() };
+    let [n, k] = weight.shape();
+    let groups = k.div_ceil(group.unwrap_or(k).max(1));
+    let codes = Part::Codes { packing: codes, transposed: true, pad: 1 };
+    let zeros = Part::Zeros { packing: zeros, transposed: true, less_one };
+    let of_groups = Part::Scales { transposed: true, swizzled: false };
+    vec![
+        weight.output(".qweight", DType::Int32, &shape, Make::Moved(codes)),
+        weight.output(".qzeros", DType::Int32, &[groups, n / 8], Make::Moved(zeros)),
+        weight.output(".scales", scales, &[groups, n], Make::Moved(of_groups)),
+    ]
+}
+
 /// The modules that a loader would take for quantized ones, as rules that exclude them.
 fn rules(chosen: &Chosen) -> Map<String, Value> {
     let plain = chosen.ignored.iter().filter(|module| !names::stays(module));
@@ -58,27 +79,14 @@ impl Layout for Gptq {
         _source: DType,
         _options: &QuantizeOptions,
     ) -> Vec<Output> {
-        let Some(Int4 { group, scales, .. }) = weight.int4() else { return Vec::new() };
         let [n, k] = weight.shape();
-        let group = group.unwrap_or(k).max(1);
-        let groups = k.div_ceil(group);
-        let codes = Part::Codes { packing: Packing::columns(4, n), transposed: true, pad: 1 };
-        let zeros = Part::Zeros {
-            packing: Packing::rows(4, n / 2),
-            transposed: true,
-            less_one: is_symmetric(chosen),
-        };
-        vec![
-            weight.output(".qweight", DType::Int32, &[k / 8, n], Make::Moved(codes)),
-            weight.output(".qzeros", DType::Int32, &[groups, n / 8], Make::Moved(zeros)),
-            weight.output(
-                ".scales",
-                scales,
-                &[groups, n],
-                Make::Moved(Part::Scales { transposed: true, swizzled: false }),
-            ),
-            weight.output(".g_idx", DType::Int32, &[k], Make::Moved(Part::Groups(group))),
-        ]
+        let codes = (Packing::columns(4, n), [k / 8, n]);
+        let mut outputs = tensors(weight, codes, Packing::rows(4, n / 2), is_symmetric(chosen));
+        if let Some(int4) = weight.int4() {
+            let groups = Part::Groups(int4.group.unwrap_or(k).max(1));
+            outputs.push(weight.output(".g_idx", DType::Int32, &[k], Make::Moved(groups)));
+        }
+        outputs
     }
 
     fn config(&self, chosen: &Chosen, _options: &QuantizeOptions) -> Option<Value> {
