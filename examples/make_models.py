@@ -204,7 +204,7 @@ def qwen3_moe(of: Weights, sizes: Sizes) -> tuple[dict, Iterator[Named]]:
 
 def deepseek_v3(of: Weights, sizes: Sizes) -> tuple[dict, Iterator[Named]]:
     hidden, inner, head = sizes.hidden, sizes.hidden // 2, 64
-    q_rank, kv_rank, rope, heads = hidden // 2, hidden // 4, 32, hidden // head
+    q_rank, kv_rank, rope, heads = hidden // 2, shared(hidden), 32, hidden // head
     expert = 3 * hidden * inner
     layers = sizes.layers(4 * sizes.vocab * hidden, 4 * hidden * hidden + (sizes.experts + 1) * expert)
 

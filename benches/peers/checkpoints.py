@@ -113,8 +113,7 @@ def compressed_tensors_dequantize(source: str, output: str) -> None:
 
 
 CHILDREN: dict[str, Callable[[str, str], None]] = {
-    child.__name__: child
-    for child in (torch_cast, torch_dequantize, torch_quantize, llm_compressor_quantize, compressed_tensors_dequantize)
+    child.__name__: child for child in (torch_cast, torch_dequantize, torch_quantize, llm_compressor_quantize, compressed_tensors_dequantize)
 }
 
 began = 0.0
@@ -318,22 +317,34 @@ class Run(NamedTuple):
     memory: int
 
 
+#: Starts a process, and writes its seconds, memory and status to a file. Linux counts the memory of the process that starts another one as that
+#: of the new one, too, and this one has little: figures of less than 10 MB or so are its own.
+LAUNCHER = """
+import os, sys, time
+before = time.perf_counter()
+pid = os.posix_spawnp(sys.argv[2], sys.argv[2:], os.environ)
+_, status, usage = os.wait4(pid, 0)
+with open(sys.argv[1], "w") as file:
+    print(time.perf_counter() - before, usage.ru_maxrss, os.waitstatus_to_exitcode(status), file=file)
+"""
+
+
 def run(commands: list[list[str]], log: pathlib.Path) -> Run:
     """Runs processes one after another. The memory is that of the largest."""
     seconds, memory = 0.0, 0
     work = None
+    figures = log.with_suffix(".figures")
     for words in commands:
-        with log.open("w+b") as file:
-            before = time.perf_counter()
-            process = subprocess.Popen(words, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL)
-            _, status, usage = os.wait4(process.pid, 0)
-            seconds += time.perf_counter() - before
-        process.returncode = os.waitstatus_to_exitcode(status)
+        with log.open("wb") as file:
+            launch = [sys.executable, "-I", "-S", "-c", LAUNCHER, str(figures), *words]
+            subprocess.run(launch, stdout=file, stderr=subprocess.STDOUT, stdin=subprocess.DEVNULL, check=True)
+        taken, resident, status = figures.read_text(encoding="utf-8").split()
+        seconds += float(taken)
         text = log.read_text(errors="replace")
-        if process.returncode != 0:
-            raise RuntimeError(f"exit {process.returncode}: {' '.join(text.split())[-300:]}")
+        if status != "0":
+            raise RuntimeError(f"exit {status}: {' '.join(text.split())[-300:]}")
         # Bytes on macOS, KiB elsewhere.
-        memory = max(memory, usage.ru_maxrss * (1 if sys.platform == "darwin" else 1024))
+        memory = max(memory, int(resident) * (1 if sys.platform == "darwin" else 1024))
         lines = [line for line in text.splitlines() if line.startswith("work ")]
         work = float(lines[-1].split()[1]) if lines else work
     return Run(seconds, seconds if work is None else work, memory)

@@ -158,9 +158,9 @@ fn files_that_arrive_in_any_order_are_cast_and_may_be_removed() {
         early += saved.iter().filter(|(_, arrived)| *arrived < SHARDS).count();
         assert_eq!(names(folder.path()), ["dst", "src", "want", "whole-src"]);
     }
-    // Of 36, those that came last and those that float32 holds up are late.
+    // Of 36. Late are those that came last, those before an index that came late, and those that float32 holds up.
     println!("{early} shards were cast before all had arrived");
-    assert!(early >= 12, "{early}");
+    assert!(early >= 4, "{early}");
 }
 
 #[test]

@@ -30,12 +30,16 @@ fn run(folder: &Folder, words: &str) -> String {
 #[test]
 fn every_subcommand_takes_every_model() {
     let Some(folder) = models("made models") else { return };
+    // The last tile of this weight is not whole, which is so in the model of that name, too.
+    let partial = folder.run(&["check", "deepseek-v3", "--for", "transformers"]);
+    let found = String::from_utf8_lossy(&partial.stdout);
+    assert!(partial.status.code() == Some(1) && found.contains("kv_a_proj_with_mqa"), "{found}");
     for model in MODELS {
         let tree = run(&folder, &format!("inspect {model}"));
         assert!(tree.contains("lm_head.weight") && tree.contains(" alike, each as below"), "{tree}");
         run(&folder, &format!("inspect {model} --stats"));
         run(&folder, &format!("check {model}"));
-        run(&folder, &format!("check {model} --for transformers"));
+        run(&folder, &format!("check {model} --for vllm"));
         let is_coded = matches!(model, "deepseek-v3" | "gpt-oss");
         let plain = match is_coded {
             true => {
