@@ -191,8 +191,13 @@ def test_progress(models, tmp_path):
         # Ctrl-C.
         signal.raise_signal(signal.SIGINT)
 
-    with pytest.raises(KeyboardInterrupt):
-        checkpoint.run_task(plan, task, progress=fail)
+    # A shell starts what runs in the background with SIGINT ignored.
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            checkpoint.run_task(plan, task, progress=fail)
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert task in checkpoint.pending(plan)
     checkpoint.run_task(plan, task)
     assert checkpoint.finish(plan)["to"] == "float16"

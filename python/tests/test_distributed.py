@@ -2,6 +2,7 @@
 
 import contextlib
 import filecmp
+import functools
 import json
 import os
 import pathlib
@@ -212,7 +213,9 @@ def test_a_driver_that_ends(clusters, planned, scheduler, ends):
     path, output, expected, _ = planned("convert", "slow")
     run, arguments = clusters(scheduler)
     command = [sys.executable, "-m", "lanecast.distributed", path, "--scheduler", scheduler, *arguments]
-    driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    # A shell starts what runs in the background with SIGINT ignored.
+    default = functools.partial(signal.signal, signal.SIGINT, signal.SIG_DFL)
+    driver = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, preexec_fn=default)
     wait_for(lambda: markers(output) > 8)
     driver.send_signal(ends)
     said = driver.communicate()[1]

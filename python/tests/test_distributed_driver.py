@@ -100,8 +100,16 @@ def test_phases_are_barriers(run):
 
 @pytest.mark.parametrize("slots, max_in_flight, most", [(2, None, 4), (3, None, 6), (0, None, 2), (4, 1, 1), (2, 5, 5)])
 def test_tasks_in_flight(run, slots, max_in_flight, most):
-    scheduler = run(Plan(0, 0, 30), lambda *_: time.sleep(0.002), slots, max_in_flight)
-    assert scheduler.most == most
+    plan = Plan(0, 0, 30)
+
+    def work(*_):
+        # The first tasks wait for each other, and then for one too many.
+        end = time.monotonic() + 10
+        while plan.scheduler.most < most and time.monotonic() < end:
+            time.sleep(0.001)
+        time.sleep(0.02)
+
+    assert run(plan, work, slots, max_in_flight).most == most
 
 
 def test_a_run_goes_on(run):
@@ -147,7 +155,7 @@ def test_a_task_that_fails_too_often(run):
 
 
 def test_late_tasks_run_twice(run, monkeypatch):
-    monkeypatch.setattr(_driver, "_LATE_SECONDS", 0.05)
+    monkeypatch.setattr(_driver, "_LATE_SECONDS", 0.5)
     plan, hangs, started = Plan(0, 0, 12, 1), threading.Event(), time.monotonic()
     try:
         scheduler = run(plan, lambda task, attempt: hangs.wait(20) and None if (task, attempt) == (4, 1) else None, 4)
@@ -165,7 +173,7 @@ def test_one_slow_task_that_ends_hides_no_other(run, monkeypatch):
 
     def work(task, attempt):
         if task == 0:
-            time.sleep(2)
+            time.sleep(4)
         if (task, attempt) == (1, 1):
             hangs.wait(20)
 
@@ -173,7 +181,7 @@ def test_one_slow_task_that_ends_hides_no_other(run, monkeypatch):
         scheduler = run(plan, work, 4, 3)
     finally:
         hangs.set()
-    assert scheduler.started.count(1) == 2 and time.monotonic() - started < 3.5
+    assert scheduler.started.count(1) == 2 and time.monotonic() - started < 7.5
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, RuntimeError])
