@@ -20,8 +20,9 @@ fn threads_change_nothing() {
     let folder = tempfile::tempdir().expect("a folder");
     let (src, root) = (folder.path().join("src"), folder.path());
     fs::create_dir(&src).expect("a folder");
-    let data = weights::f32s(&weights::random(1 << 23, 3));
-    let shape: &[u64] = &[1 << 12, 1 << 11];
+    // Almost as large as a tensor may be on a host of 32 bits.
+    let shape: &[u64] = &[4080, 2048];
+    let data = weights::f32s(&weights::random(4080 * 2048, 3));
     let tensors = [("a.weight", Float32, shape, data.clone()), ("b.weight", Float32, shape, data)];
     write(&src.join("model.safetensors"), &tensors);
     fs::write(src.join("config.json"), r#"{"model_type": "llama"}"#).expect("a file");

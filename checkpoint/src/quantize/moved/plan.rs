@@ -72,7 +72,9 @@ impl Move {
             return Err(refused(checkpoint, id, request(what)));
         }
         let inverse = stored.recip();
-        let is_exact = inverse.is_finite() && f64::from(inverse) * f64::from(stored) == 1.0;
+        // Only powers of two have exact reciprocals: one bit of the significand is set, which normal numbers do not store.
+        let (fraction, is_normal) = (stored.to_bits() & 0x7F_FFFF, stored.is_normal());
+        let is_exact = inverse.is_finite() && fraction.count_ones() == u32::from(!is_normal);
         match (is_divisor == divides, is_exact) {
             (true, _) => Ok(Self::Nvfp4(stored)),
             (false, true) => Ok(Self::Nvfp4(inverse)),
