@@ -124,7 +124,11 @@ impl Checkpoint {
 
     /// Opens what is not faulty.
     pub(crate) fn open_with(path: &Path, faults: &mut Faults) -> Result<Self> {
-        let source = Source::open(path, faults)?;
+        Self::of(Source::open(path, faults)?, faults)
+    }
+
+    /// Recognises every weight.
+    pub(crate) fn of(source: Source, faults: &mut Faults) -> Result<Self> {
         let warnings = source.warnings.clone();
         let mut checkpoint = Self {
             contents: Vec::new(),

@@ -36,6 +36,7 @@
 struct Readme;
 
 mod activations;
+mod arrivals;
 mod check;
 mod checkpoint;
 mod coding;

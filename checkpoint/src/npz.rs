@@ -34,7 +34,7 @@ impl Source {
         opened: TensorFile,
     ) -> Vec<Result<Stored>> {
         let (file, mut arrays) = (self.files.len(), Vec::new());
-        self.files.push(TensorsFile { path, name, metadata: Vec::new() });
+        self.files.push(TensorsFile::new(path, name));
         for (index, tensor) in opened.tensors().iter().enumerate() {
             // A member that is no array.
             if tensor.place == Place::Member && tensor.buffer.is_none() && tensor.shape.is_none() {

@@ -47,7 +47,10 @@ pub(crate) fn origins(source: &Source) -> Result<Vec<Origin>> {
         let text = format!("{}\0{}\0{}\0{}\0", tensor.name, tensor.described(), tensor.start, tensor.bytes);
         hashes[tensor.file].add(text.as_bytes());
     }
-    let tensors = |(file, hash): (&TensorsFile, &Fnv)| Origin::new(&file.name, &file.path, hash.text());
+    let tensors = |(file, hash): (&TensorsFile, &Fnv)| match &file.described {
+        Some(origin) if !file.path.exists() => Ok(origin.clone()),
+        _ => Origin::new(&file.name, &file.path, hash.text()),
+    };
     let description =
         |json: &Json| Origin::new(&file_name(&json.path), &json.path, Fnv::of(json.text.as_bytes()));
     let Source { index, config, hf_quant_config, quantize_config, .. } = source;
@@ -55,10 +58,11 @@ pub(crate) fn origins(source: &Source) -> Result<Vec<Origin>> {
     source.files.iter().zip(&hashes).map(tensors).chain(descriptions.map(description)).collect()
 }
 
-/// How a source differs from what it was; `None` if it does not.
-pub(crate) fn differs(old: &[Origin], new: &[Origin]) -> Option<String> {
+/// How a source differs from what it was; `None` if it does not. Unless both are `whole`, a file that only one has is no difference.
+pub(crate) fn differs(old: &[Origin], new: &[Origin], whole: bool) -> Option<String> {
     for file in new {
         match old.iter().find(|old| old.name == file.name) {
+            None if !whole => {}
             None => return Some(format!("its source has no file \"{}\"", file.name)),
             Some(old) if old != file => {
                 return Some(format!("\"{}\" of the source has changed since", file.name));
@@ -66,7 +70,7 @@ pub(crate) fn differs(old: &[Origin], new: &[Origin]) -> Option<String> {
             Some(_) => {}
         }
     }
-    (new != old).then(|| "its source has other files".to_owned())
+    (whole && new != old).then(|| "its source has other files".to_owned())
 }
 
 /// A file of tensors of the output.

@@ -15,11 +15,13 @@ use lanecast_files::{Error, Place, Result, TensorFile, TensorInfo};
 use serde_json::Value;
 
 use crate::{
+    arrivals::Arrivals,
     error::{At, invalid, unsupported},
     faults::Faults,
     folder::{json, list, numbered, safetensors, unindexed},
     gguf,
     npz::Archives,
+    origin::Origin,
     spool::{Spool, SpoolReader},
     torch,
 };
@@ -114,6 +116,15 @@ pub(crate) struct TensorsFile {
     pub(crate) name: String,
     /// The metadata of its header.
     pub(crate) metadata: Vec<(String, String)>,
+    /// What the file was when it was used. It may be gone since: its tensors are listed, and cannot be read.
+    pub(crate) described: Option<Origin>,
+}
+
+impl TensorsFile {
+    /// A file that is there and has no metadata.
+    pub(crate) fn new(path: PathBuf, name: String) -> Self {
+        Self { path, name, metadata: Vec::new(), described: None }
+    }
 }
 
 /// A JSON file of the checkpoint.
@@ -135,6 +146,8 @@ pub(crate) struct Source {
     pub(crate) tensors: Vec<Stored>,
     pub(crate) names: HashMap<String, usize>,
     pub(crate) index: Option<Json>,
+    /// Files that the index names and that are not complete, and why; none unless the caller [waits](Arrivals::waits) for them.
+    pub(crate) missing: Vec<(String, Error)>,
     pub(crate) config: Option<Json>,
     pub(crate) hf_quant_config: Option<Json>,
     pub(crate) quantize_config: Option<Json>,
@@ -148,6 +161,11 @@ pub(crate) struct Source {
 impl Source {
     /// Reads all headers.
     pub(crate) fn open(path: &Path, faults: &mut Faults) -> Result<Self> {
+        Self::open_with(path, &Arrivals::default(), faults)
+    }
+
+    /// Reads all headers but those of the files of an index that are gone, or have not arrived.
+    pub(crate) fn open_with(path: &Path, arrivals: &Arrivals, faults: &mut Faults) -> Result<Self> {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
         let folder = if is_folder { path.to_owned() } else { parent(path) };
@@ -163,6 +181,7 @@ impl Source {
             tensors: Vec::new(),
             names: HashMap::new(),
             index: None,
+            missing: Vec::new(),
             config: json_beside("config.json")?,
             hf_quant_config: json_beside("hf_quant_config.json")?,
             quantize_config: json_beside("quantize_config.json")?,
@@ -183,7 +202,7 @@ impl Source {
             }
             source.add_file(Ok(path.to_owned()), name, faults)?;
         } else if let Some(index) = faults.value(json(path, INDEX))?.flatten() {
-            let opened = source.open_index(index, faults);
+            let opened = source.open_index(index, arrivals, faults);
             faults.value(opened)?;
         } else {
             let files = list(path)?;
@@ -192,7 +211,7 @@ impl Source {
                 false => faults.value(json(path, TORCH_INDEX))?.flatten(),
             };
             if let Some(index) = torch {
-                let opened = source.open_index(index, faults);
+                let opened = source.open_index(index, arrivals, faults);
                 faults.value(opened)?;
             } else {
                 let names = unindexed(path, &files, faults);
@@ -206,7 +225,9 @@ impl Source {
             safetensors(path, "", &mut others)?;
             others.retain(|name| {
                 let consolidated = name.starts_with("consolidated");
-                !consolidated && source.files.iter().all(|file| Path::new(&file.name) != Path::new(name))
+                let missing = source.missing.iter().map(|(name, _)| name);
+                let mut known = source.files.iter().map(|file| &file.name).chain(missing);
+                !consolidated && known.all(|known| Path::new(known) != Path::new(name))
             });
             others.sort();
             if !others.is_empty() {
@@ -234,7 +255,7 @@ impl Source {
             let name = file_name(&path);
             let file = self.files.len();
             let read = gguf::read(&path).map_err(|e| e.in_path(&path))?;
-            self.files.push(TensorsFile { path, name, metadata: Vec::new() });
+            self.files.push(TensorsFile::new(path, name));
             self.gguf.get_or_insert(read.metadata);
             for tensor in read.tensors {
                 let added = self.add(Stored { file, ..tensor });
@@ -245,7 +266,7 @@ impl Source {
     }
 
     /// Adds the files that an index names, and checks it against their headers.
-    fn open_index(&mut self, index: Json, faults: &mut Faults) -> Result<()> {
+    fn open_index(&mut self, index: Json, arrivals: &Arrivals, faults: &mut Faults) -> Result<()> {
         let wrong = |what: &str| invalid(what).at_path(&index.path);
         let map = index.value.get("weight_map").and_then(Value::as_object);
         let map = map.ok_or_else(|| wrong("the index has no object \"weight_map\""))?;
@@ -262,8 +283,19 @@ impl Source {
         shards.sort_unstable();
         shards.dedup();
         for shard in &shards {
-            let path = resolve(&self.folder, shard).map_err(|e| e.in_path(&index.path));
-            self.add_file(path, (*shard).to_owned(), faults)?;
+            let (path, name) = (self.folder.join(shard), (*shard).to_owned());
+            let of = arrivals.described.get(*shard);
+            let read = match of.is_some() && !path.exists() {
+                true => None,
+                false => Some(self.read_arrived(shard, &index.path, arrivals)),
+            };
+            match (read, of) {
+                (None, Some(of)) => self.add_described(path, name, of)?,
+                // It was removed just now.
+                (Some(Err(_)), Some(of)) if !path.exists() => self.add_described(path, name, of)?,
+                (Some(Err(error)), _) if arrivals.waits => self.missing.push((name, error)),
+                (read, _) => read.into_iter().try_for_each(|read| self.take(read, faults))?,
+            }
         }
         for (tensor, shard) in map {
             // A shard that was not opened is a fault already.
@@ -297,6 +329,11 @@ impl Source {
     /// Adds a file of any kind but GGUF, if it could be found.
     fn add_file(&mut self, path: Result<PathBuf>, name: String, faults: &mut Faults) -> Result<()> {
         let read = path.and_then(|path| self.read_file(path, name));
+        self.take(read, faults)
+    }
+
+    /// Adds the tensors of a file, if it could be read.
+    fn take(&mut self, read: Result<Vec<Result<Stored>>>, faults: &mut Faults) -> Result<()> {
         for tensor in faults.value(read)?.into_iter().flatten() {
             let added = tensor.and_then(|tensor| self.add(tensor));
             faults.value(added)?;
@@ -305,13 +342,13 @@ impl Source {
     }
 
     /// Adds a file of any kind but GGUF, and returns its tensors.
-    fn read_file(&mut self, path: PathBuf, name: String) -> Result<Vec<Result<Stored>>> {
+    pub(crate) fn read_file(&mut self, path: PathBuf, name: String) -> Result<Vec<Result<Stored>>> {
         if torch::may_be(&head(&path)?)
             && let Some(read) = torch::read(&path)?
         {
             let file = self.files.len();
             self.warnings.extend(read.warnings.iter().map(|what| format!("{}: {what}", path.display())));
-            self.files.push(TensorsFile { path, name, metadata: Vec::new() });
+            self.files.push(TensorsFile::new(path, name));
             return Ok(read.tensors.into_iter().map(|tensor| Ok(Stored { file, ..tensor })).collect());
         }
         let opened = TensorFile::open(&path)?;
@@ -327,7 +364,8 @@ impl Source {
 
     fn read_safetensors(&mut self, path: PathBuf, name: String, opened: &TensorFile) -> Vec<Result<Stored>> {
         let file = self.files.len();
-        self.files.push(TensorsFile { path, name, metadata: opened.metadata().to_vec() });
+        let metadata = opened.metadata().to_vec();
+        self.files.push(TensorsFile { metadata, ..TensorsFile::new(path, name) });
         let stored = |tensor: &TensorInfo| {
             let place = |e: Error| e.at(format!("tensor \"{}\"", tensor.name)).in_path(opened.path());
             let whole = |axis: &u64| usize::try_from(*axis);
@@ -344,7 +382,7 @@ impl Source {
         opened.tensors().iter().map(stored).collect()
     }
 
-    fn add(&mut self, tensor: Stored) -> Result<()> {
+    pub(crate) fn add(&mut self, tensor: Stored) -> Result<()> {
         if !is_addressable(&tensor.shape) {
             let what = format!("the axes {:?} are larger than memory could hold", tensor.shape);
             return Err(unsupported(what).tensor(self, &tensor));
@@ -356,6 +394,15 @@ impl Source {
         self.names.insert(tensor.name.clone(), self.tensors.len());
         self.tensors.push(tensor);
         Ok(())
+    }
+
+    /// The names of all tensors; of those in missing files, too.
+    pub(crate) fn tensor_names(&self) -> impl Iterator<Item = &str> + Clone {
+        let index = self.index.as_ref().filter(|_| !self.missing.is_empty());
+        let map = index.and_then(|index| index.value.get("weight_map")?.as_object());
+        let missing = map.into_iter().flatten().map(|(name, _)| name.as_str());
+        let missing = missing.filter(|name| !self.names.contains_key(*name));
+        self.tensors.iter().map(|tensor| tensor.name.as_str()).chain(missing)
     }
 
     /// Reads bytes of a tensor, from `first` on.

@@ -144,6 +144,42 @@ fn failures_are_one_line_and_leave_nothing() {
     good(folder.run(&["convert", "fp8", "dst", "--to", "bf16", "--allow-quantized", "--quiet"]));
 }
 
+#[test]
+fn shards_that_arrive_are_cast_and_may_be_removed() {
+    let folder = checkpoint(3, 1000);
+    good(folder.run(&["convert", "src", "whole", "--to", "float32", "--quiet"]));
+    let want = files(&folder.at("whole"));
+    let shard = folder.read("src/model-1.safetensors");
+    folder.write("src/model-1.safetensors", &shard[..100]);
+    let wait = [&RUN[..], &["--wait", "0.2"]].concat();
+    let output = folder.run(&wait);
+    let said = stderr(&output);
+    let lines: Vec<&str> = said.lines().collect();
+    assert_eq!(output.status.code(), Some(3), "{said}");
+    assert_eq!(lines[0], "lanecast: model-0.safetensors is saved: SRC no longer needs it", "{said}");
+    assert!(lines.len() == 3 && lines[1].contains("model-2.safetensors is saved"), "{said}");
+    let parts = ["a file is not complete", "\"model-1.safetensors\"", "0.2 s", "--resume"];
+    assert!(parts.iter().all(|part| lines[2].contains(part)), "{said}");
+    assert_eq!(folder.names(), ["dst.lanecast-partial", "src", "whole"]);
+
+    // The rest of the download, and the end of the cast.
+    folder.remove("src/model-0.safetensors");
+    folder.remove("src/model-2.safetensors");
+    let summary = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(std::time::Duration::from_millis(100));
+            folder.write("src/model-1.safetensors", &shard);
+        });
+        folder.run(&[&RUN[..], &["--resume", "--wait"]].concat())
+    });
+    let (said, summary) = (stderr(&summary), String::from_utf8(summary.stdout).expect("UTF-8"));
+    assert_eq!(said, "lanecast: model-1.safetensors is saved: SRC no longer needs it\n");
+    assert!(summary.contains("12.0 kB out") || summary.contains("of them by an earlier run"), "{summary}");
+    assert!(files(&folder.at("dst")) == want);
+    let line = bad(&folder.run(&[&RUN[..], &["--wait", "src"]].concat()), &[2]);
+    assert!(line.contains("600"), "{line}");
+}
+
 #[cfg(unix)]
 mod killed {
     use super::*;
@@ -166,8 +202,8 @@ mod killed {
 
     /// Sends signals at random moments until `times` of them ended a run; each time the output is then completed and compared.
     fn at_random_moments(signal: Signal, times: u32) {
-        // 24 MiB out.
-        let folder = checkpoint(6, 1 << 20);
+        // 6 MiB out: a run takes little longer than the start of the program, and each of its moments is met.
+        let folder = checkpoint(6, 1 << 18);
         let run = ["convert", "src", "dst", "--to", "float32", "--resume", "--quiet"];
         let started = Instant::now();
         good(folder.run(&["convert", "src", "whole", "--to", "float32", "--quiet"]));
@@ -215,7 +251,7 @@ mod killed {
 
     #[test]
     fn sigkill_at_any_moment_leaves_what_resume_goes_on_from() {
-        at_random_moments(Signal::KILL, 24);
+        at_random_moments(Signal::KILL, 50);
     }
 
     #[test]

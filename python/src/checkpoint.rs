@@ -100,7 +100,8 @@ pub fn run<R: Serialize + Send>(
             ended.get()
         };
         let mut show = |step: Step<'_>| {
-            if let (Some(progress), false) = (&progress, ended.get()) {
+            // A step without a tensor is no progress.
+            if let (Some(progress), false) = (&progress, step.is_saved || ended.get()) {
                 let arguments = (step.done, step.total, step.file, step.tensor);
                 keep(Python::attach(|py| progress.call1(py, arguments).map(drop)));
             }

@@ -34,11 +34,12 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
     for ((parent, _), parts) in sets {
         let [(first, tensor, content), rest @ ..] = &parts[..] else { continue };
-        let (stored, storage) = (of.stored(content), storage(tensor, content));
+        let (stored, first_content) = (of.stored(content), content);
+        let storage = storage(tensor, content);
         let mut said = false;
         for (part, tensor, content) in rest {
             let other = self::storage(tensor, content);
-            if !said && other != storage {
+            if !said && other != storage && !has_same_blocks(first_content, content) {
                 said = true;
                 let what = format!(
                     "loaders concatenate \"{first}\" and \"{part}\" of \"{parent}\", which are stored differently: {storage} and {other}"
@@ -60,6 +61,19 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
             findings.push(of.finding(Kind::FusedSet, severity, stored, what, remedy));
         }
     }
+}
+
+/// Whether two weights have codes of one kind in blocks of one size. A weight of one block of 128 rows is stored as others of several are.
+fn has_same_blocks(one: &Content, other: &Content) -> bool {
+    let (Content::Coded(one), Content::Coded(other)) = (one, other) else { return false };
+    let (Some(a), Some(b)) = (&one.scales, &other.scales) else { return false };
+    let same = |[a, b]: [usize; 2], [of_a, of_b]: [usize; 2]| {
+        a == b && of_a >= a && of_b >= b || a >= of_a && b >= of_b
+    };
+    let is_same_kind = one.packing.bits == other.packing.bits && one.values.name() == other.values.name();
+    is_same_kind
+        && same([a.block[0], b.block[0]], [one.rows, other.rows])
+        && same([a.block[1], b.block[1]], [one.cols, other.cols])
 }
 
 /// How a weight is stored, in words.

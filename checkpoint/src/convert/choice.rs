@@ -43,6 +43,8 @@ pub(super) struct Choice {
     map: Vec<(Selection, DType)>,
     /// The float dtype that most elements have.
     main: Option<DType>,
+    /// Whether files that are missing cannot change it.
+    is_certain: bool,
     /// Whether the output is a GGUF file, whose loader needs the types of some tensors.
     to_gguf: bool,
 }
@@ -51,7 +53,7 @@ impl Choice {
     /// The rules of these options. Every glob must match a tensor.
     pub(super) fn new(source: &Source, options: &ConvertOptions, to_gguf: bool) -> Result<Self> {
         let selection = Selection::new(None, &options.include, &options.exclude)?;
-        let names = || source.tensors.iter().map(|tensor| tensor.name.as_str());
+        let names = || source.tensor_names();
         selection.check_patterns(names())?;
         let mut map = Vec::new();
         for (glob, dtype) in &options.map {
@@ -70,8 +72,21 @@ impl Choice {
             }
         }
         // Of two dtypes with as many elements the wider one: nothing is kept by chance.
-        let main = elements.into_iter().max_by_key(|(dtype, n)| (*n, dtype.bits(), dtype.name()));
-        Ok(Self { to: options.to, selection, map, main: main.map(|(dtype, _)| dtype), to_gguf })
+        let count = |(dtype, n): (&DType, &usize)| (*n, dtype.bits(), dtype.name(), *dtype);
+        let main = elements.iter().map(count).max().map(|(.., dtype)| dtype);
+        let is_certain = source.missing.is_empty() || is_certain(source, main, &elements);
+        Ok(Self { to: options.to, selection, map, main, is_certain, to_gguf })
+    }
+
+    /// Whether tensors that are in missing files may change the fate of this one.
+    pub(super) fn is_open(&self, tensor: &Stored) -> bool {
+        // Only one rule is about other tensors.
+        let by_name = named_float32(&tensor.name) || !self.selection.allows(&tensor.name);
+        let is_float32 = tensor.dtype() == Some(DType::Float32) && self.to != DType::Float32;
+        !self.is_certain
+            && is_float32
+            && !by_name
+            && !self.map.iter().any(|(globs, _)| globs.allows(&tensor.name))
     }
 
     pub(super) fn fate(&self, tensor: &Stored) -> Fate {
@@ -97,6 +112,30 @@ impl Choice {
 
     /// Whether a float32 tensor stays one: the other weights have another dtype, or the name says so.
     fn keeps_float32(&self, name: &str) -> bool {
-        self.main != Some(DType::Float32) || name.split('.').any(|part| FLOAT32_PARTS.contains(&part))
+        self.main != Some(DType::Float32) || named_float32(name)
+    }
+}
+
+/// Whether models compute with a tensor of this name in float32.
+fn named_float32(name: &str) -> bool {
+    name.split('.').any(|part| FLOAT32_PARTS.contains(&part))
+}
+
+/// Whether most elements are float32, or most are not, whatever is in the files that are missing. The index says how many bytes there are.
+fn is_certain(source: &Source, main: Option<DType>, elements: &HashMap<DType, usize>) -> bool {
+    let total =
+        source.index.as_ref().and_then(|index| index.value.get("metadata")?.get("total_size")?.as_u64());
+    let known: u64 = source.tensors.iter().map(|tensor| tensor.bytes as u64).sum();
+    let (Some(main), Some(rest)) = (main, total.and_then(|total| total.checked_sub(known))) else {
+        return false;
+    };
+    let count = |dtype| elements.get(&dtype).map_or(0, |n| *n as u64);
+    match main {
+        // The smallest floats have four bits.
+        DType::Float32 => {
+            let others = elements.keys().filter(|dtype| **dtype != main).map(|dtype| count(*dtype));
+            count(main) > others.max().unwrap_or(0).saturating_add(rest.saturating_mul(2))
+        }
+        _ => count(main) > count(DType::Float32).saturating_add(rest / 4),
     }
 }

@@ -14,14 +14,16 @@ mod divisions;
 mod job;
 mod partial;
 mod verify;
+mod wait;
 
-use std::path::Path;
+use std::{path::Path, time::Duration};
 
 use lanecast::{DType, Kind};
 use lanecast_files::{Error, Result, formats::Declared};
 use serde::{Deserialize, Serialize};
 
 use crate::{
+    arrivals::Arrivals,
     checkpoint::{Checkpoint, Content},
     config,
     error::{refused, request},
@@ -37,6 +39,7 @@ use crate::{
 use choice::{Choice, Fate};
 use job::Job;
 use partial::Partial;
+use wait::Early;
 
 /// What [`convert`] does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -70,6 +73,11 @@ pub struct ConvertOptions {
     /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
     #[serde(skip)]
     pub threads: Option<usize>,
+    /// Waits for files of the source that are missing or not complete, until nothing has changed in its folder for so long. Files that are
+    /// complete are cast meanwhile, in the order in which they arrive. The source is a folder with `model.safetensors.index.json` or
+    /// `model.safetensors`, or a `.safetensors` file; they may arrive later, too.
+    #[serde(skip)]
+    pub wait: Option<Duration>,
 }
 
 impl ConvertOptions {
@@ -87,6 +95,7 @@ impl ConvertOptions {
             replace: false,
             mark_every: 256 << 20,
             threads: None,
+            wait: None,
         }
     }
 }
@@ -130,6 +139,9 @@ pub struct ConvertReport {
 /// The work is done in the folder `dst` + `.lanecast-partial`, which is renamed at the end. If the process ends early, the folder stays, and
 /// a run with `resume` goes on from the last tensors that are on the disk. One process at a time may work on an output.
 ///
+/// A file of the source may be removed once all files of the output that have its tensors are on the disk: [`Step::is_saved`] says so. Shards of an
+/// output without `max_shard_size` have the tensors of one file of the source, so that a source that arrives with `wait` need never be whole.
+///
 /// ```no_run
 /// use lanecast::DType;
 /// use lanecast_checkpoint::{Callbacks, ConvertOptions, convert};
@@ -146,19 +158,36 @@ pub struct ConvertReport {
 /// # Errors
 ///
 /// Those of [`Checkpoint::open`]; [`Error::Unsupported`] if the checkpoint is quantized, or the output cannot hold a dtype; [`Error::Request`]
-/// if a glob is malformed or matches nothing, one folder is in the other, another process works on the output, or the source or the options
-/// are not those of the run that is resumed; [`Error::Exists`] if `dst` or an unfinished run is in the way; [`Error::Cancelled`].
+/// if a glob is malformed or matches nothing, one folder is in the other, another process works on the output, the source or the options are
+/// not those of the run that is resumed, or `verify` is set and files of the source are gone; [`Error::Io`] if files do not arrive;
+/// [`Error::Exists`] if `dst` or an unfinished run is in the way; [`Error::Cancelled`].
 pub fn convert(
     src: &Path,
     dst: &Path,
     options: &ConvertOptions,
     mut callbacks: Callbacks<'_>,
 ) -> Result<ConvertReport> {
-    let conversion = Conversion::open(src, dst, options)?;
+    let early = match options.wait {
+        Some(limit) => wait::wait(src, dst, options, &mut callbacks, limit)?,
+        None => Early::default(),
+    };
+    let mut arrivals = Arrivals::default();
+    if options.resume || early.output.is_some() {
+        arrivals.described = partial::described(dst)?;
+    }
+    let conversion = Conversion::open_with(src, dst, options, &arrivals)?;
+    conversion.check_verifiable(options)?;
     let plan = conversion.plan(dst)?;
     let job = Job::new(&conversion.source, options, &plan)?;
-    let mut partial = Partial::open(dst, plan.is_file, &job, options)?;
+    let mut partial = match early.output {
+        Some(mut output) => {
+            output.take_job(job)?;
+            output
+        }
+        None => Partial::open(dst, plan.is_file, job, options)?,
+    };
     let mut written = plan.write_shards(&mut partial, &mut callbacks)?;
+    written.resumed = written.resumed.saturating_sub(early.bytes);
     let mut verified = None;
     if !plan.is_file {
         written.files = plan.names();
@@ -192,6 +221,8 @@ pub(crate) struct Conversion {
     fates: Vec<Fate>,
     /// The dtypes of the tensors in the output.
     dtypes: Vec<DType>,
+    /// Whether files that are missing may change the fate of a tensor.
+    is_open: Vec<bool>,
     to: DType,
     cut: Cut,
     replace: bool,
@@ -201,8 +232,23 @@ pub(crate) struct Conversion {
 impl Conversion {
     /// The output `dst` says by its name whether it is a GGUF file.
     pub(crate) fn open(src: &Path, dst: &Path, options: &ConvertOptions) -> Result<Self> {
+        Self::open_with(src, dst, options, &Arrivals::default())
+    }
+
+    fn open_with(src: &Path, dst: &Path, options: &ConvertOptions, arrivals: &Arrivals) -> Result<Self> {
+        let source = Source::open_with(src, arrivals, &mut Faults::fatal())?;
+        if options.allow_quantized {
+            let warnings = source.warnings.clone();
+            return Self::of(source, warnings, dst, options);
+        }
+        let checkpoint = Checkpoint::of(source, &mut Faults::fatal())?;
+        check_plain(&checkpoint)?;
+        let warnings = checkpoint.warnings().to_vec();
+        Self::of(checkpoint.source, warnings, dst, options)
+    }
+
+    fn of(source: Source, mut warnings: Vec<String>, dst: &Path, options: &ConvertOptions) -> Result<Self> {
         let to_gguf = names_gguf(dst);
-        let (source, mut warnings) = open(src, options.allow_quantized)?;
         if source.gguf.is_some() && !to_gguf {
             warnings.push(GGUF_NAMES.to_owned());
         }
@@ -215,8 +261,21 @@ impl Conversion {
         let fates: Vec<Fate> = source.tensors.iter().map(|tensor| choice.fate(tensor)).collect();
         let dtypes =
             source.tensors.iter().zip(&fates).map(|(tensor, fate)| new_dtype(tensor, *fate)).collect();
+        let is_open = source.tensors.iter().map(|tensor| choice.is_open(tensor)).collect();
         let ConvertOptions { to, replace, threads, .. } = *options;
-        Ok(Self { source, warnings, fates, dtypes, to, cut, replace, threads })
+        Ok(Self { source, warnings, fates, dtypes, is_open, to, cut, replace, threads })
+    }
+
+    /// Fails if the output is to be compared with files that are gone.
+    fn check_verifiable(&self, options: &ConvertOptions) -> Result<()> {
+        match self.source.files.iter().find(|file| file.described.is_some() && !file.path.exists()) {
+            Some(file) if options.verify => {
+                let what =
+                    "the output cannot be compared with a file that is gone; leave out verify (--verify)";
+                Err(request(what).at_path(&file.path))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn report(&self, written: Written) -> ConvertReport {
@@ -275,19 +334,6 @@ impl Prepared for Conversion {
     }
 }
 
-/// Opens a checkpoint that is not quantized, or may be.
-fn open(src: &Path, allow_quantized: bool) -> Result<(Source, Vec<String>)> {
-    if allow_quantized {
-        let source = Source::open(src, &mut Faults::fatal())?;
-        let warnings = source.warnings.clone();
-        return Ok((source, warnings));
-    }
-    let checkpoint = Checkpoint::open(src)?;
-    check_plain(&checkpoint).map_err(|e| e.at_path(src))?;
-    let warnings = checkpoint.warnings().to_vec();
-    Ok((checkpoint.source, warnings))
-}
-
 /// Fails if a weight is stored as codes.
 fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
     let tensors = checkpoint.tensors().iter().zip(&checkpoint.contents);
@@ -306,7 +352,9 @@ fn check_plain(checkpoint: &Checkpoint) -> Result<()> {
     );
     let remedy =
         "`lanecast dequantize` decodes it; allow_quantized (--allow-quantized) casts the codes all the same";
-    Err(refused(what, remedy))
+    let source = &checkpoint.source;
+    let file = source.files.first().filter(|_| !source.is_folder);
+    Err(refused(what, remedy).at_path(file.map_or(&source.folder, |file| &file.path)))
 }
 
 /// The tensors of the output.

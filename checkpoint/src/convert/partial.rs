@@ -6,14 +6,16 @@
 //! |---|---|
 //! | `lock` | locked by the process that works here; the system releases the lock when the process ends, however that happens |
 //! | `job.json` | the [`Job`]: the source, the options, the files of the output |
-//! | `done/N.json` | the marker of file N: how many of its bytes are on the disk, always whole tensors |
+//! | `done/N.json` | the marker of a file: how many of its bytes are on the disk, always whole tensors |
+//! | `sources/*.json` | [descriptions](Description) of the files of the source whose tensors are in files that are complete |
 //! | `files` | the output |
 //!
 //! *Law.* A marker says less than what is on the disk, never more: bytes are flushed before it gets its name. A marker that is missing, damaged
-//! or of another job says nothing. Without markers nothing is lost, and the folder is removed.
+//! or of another job says nothing. Without markers nothing is lost, and the folder is removed. A file that is complete does not
+//! need its source.
 
 use std::{
-    collections::HashMap,
+    collections::{HashMap, HashSet},
     fs::{self, File, TryLockError},
     io::{self, Seek, SeekFrom, Write},
     path::{Path, PathBuf},
@@ -24,7 +26,9 @@ use serde::{Deserialize, Serialize, de::DeserializeOwned};
 
 use super::{ConvertOptions, job::Job};
 use crate::{
-    error::request,
+    arrivals::Description,
+    error::{request, unsupported},
+    origin::Fnv,
     write::{Notes, Target, make},
 };
 
@@ -34,13 +38,14 @@ const LOCK: &str = "lock";
 const JOB: &str = "job.json";
 const DONE: &str = "done";
 const FILES: &str = "files";
+const SOURCES: &str = "sources";
 
 /// What is done of a file.
 #[derive(Debug, Serialize, Deserialize)]
 struct Marker {
     file: String,
-    /// The hash of the job.
-    job: String,
+    /// The key of the file in its job.
+    key: String,
     /// Bytes of the file, with its header.
     bytes: u64,
     /// The notes about these bytes.
@@ -64,9 +69,11 @@ pub(super) struct Partial {
     staged: Option<StagedFolder>,
     replace: bool,
     _lock: File,
-    /// The hash of the job.
-    job: String,
+    job: Job,
+    /// The numbers of the markers.
     numbers: HashMap<String, usize>,
+    /// The files of the source that were described.
+    described: HashSet<String>,
     open: Option<Open>,
     mark_every: u64,
     has_markers: bool,
@@ -74,19 +81,18 @@ pub(super) struct Partial {
 
 impl Partial {
     /// Opens the folder beside `dst`, which will be a file if `is_file` is set, or makes it.
-    pub(super) fn open(dst: &Path, is_file: bool, job: &Job, options: &ConvertOptions) -> Result<Self> {
+    pub(super) fn open(dst: &Path, is_file: bool, job: Job, options: &ConvertOptions) -> Result<Self> {
         let folder = beside(dst)?;
         let lock = lock(&folder)?;
-        let (text, hash) = job.text()?;
-        let numbers = job.files().enumerate().map(|(i, (name, _))| (name.to_owned(), i)).collect();
         let mut partial = Self {
             root: folder.join(FILES),
             target: is_file.then(|| dst.to_owned()),
             staged: None,
             replace: options.replace,
             _lock: lock,
-            job: hash,
-            numbers,
+            numbers: HashMap::new(),
+            described: HashSet::new(),
+            job,
             open: None,
             mark_every: options.mark_every.max(1),
             has_markers: false,
@@ -96,7 +102,7 @@ impl Partial {
         partial.has_markers = old.is_some() && count(&partial.folder.join(DONE)) > 0;
         if let Some(old) = old.filter(|_| partial.has_markers) {
             if options.resume {
-                if let Some(how) = job.differs(&old) {
+                if let Some(how) = partial.job.differs(&old) {
                     let what = format!("the unfinished output is not of this run: {how}");
                     return Err(Error::Request(Detail {
                         what,
@@ -111,7 +117,10 @@ impl Partial {
                     .at_path(&partial.folder));
             }
         }
-        if options.resume && partial.has_markers && partial.was_renamed(dst, job) {
+        if options.resume && partial.has_markers {
+            partial.number();
+        }
+        if options.resume && partial.has_markers && partial.was_renamed(dst) {
             partial.root = dst.to_owned();
             return Ok(partial);
         }
@@ -119,14 +128,45 @@ impl Partial {
             partial.has_markers = false;
             partial.clear()?;
         }
+        partial.number();
         match is_file {
             true => Output::check(dst, options.replace)?,
             false => partial.staged = Some(StagedFolder::adopt(&partial.root, dst, options.replace)?),
         }
         make(&partial.root, "-")?;
-        partial.prune(job)?;
-        write(&partial.folder.join(JOB), text.as_bytes())?;
+        partial.begin_job()?;
         Ok(partial)
+    }
+
+    /// Goes on with a job that has the files of the one before, and others.
+    pub(super) fn take_job(&mut self, job: Job) -> Result<()> {
+        self.job = job;
+        self.number();
+        if self.is_renamed() { Ok(()) } else { self.begin_job() }
+    }
+
+    fn begin_job(&mut self) -> Result<()> {
+        self.prune()?;
+        write(&self.folder.join(JOB), self.job.text()?.as_bytes())
+    }
+
+    /// Gives every file of the job the number of its marker: the one that it has, or one that no file of the job has.
+    fn number(&mut self) {
+        self.numbers.clear();
+        for entry in fs::read_dir(self.folder.join(DONE)).into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let number = name.to_str().and_then(|name| name.strip_suffix(".json")?.parse().ok());
+            if let (Some(number), Some(marker)) = (number, read::<Marker>(&entry.path())) {
+                self.numbers.insert(marker.file, number);
+            }
+        }
+        let taken: HashSet<usize> = self.numbers.values().copied().collect();
+        let mut free = (0..).filter(|number| !taken.contains(number));
+        for (name, _) in
+            self.job.files().filter(|(name, _)| !self.numbers.contains_key(*name)).collect::<Vec<_>>()
+        {
+            self.numbers.extend(free.next().map(|number| (name.to_owned(), number)));
+        }
     }
 
     /// The folder of the files. One file that has been renamed has none.
@@ -148,13 +188,13 @@ impl Partial {
     }
 
     /// Whether an earlier run ended after it had renamed the files, and before it removed the folder.
-    fn was_renamed(&self, dst: &Path, job: &Job) -> bool {
+    fn was_renamed(&self, dst: &Path) -> bool {
         let gone = match &self.target {
-            Some(_) => job.files().all(|(name, _)| !self.root.join(name).exists()),
+            Some(_) => self.job.files().all(|(name, _)| !self.root.join(name).exists()),
             None => !self.root.exists(),
         };
         let there = |name: &str| if self.target.is_some() { dst.to_owned() } else { dst.join(name) };
-        gone && job.files().all(|(name, bytes)| {
+        gone && self.job.files().all(|(name, bytes)| {
             let marked = self.marker(name).is_some_and(|marker| marker.bytes == bytes);
             marked && fs::metadata(there(name)).is_ok_and(|metadata| metadata.len() == bytes)
         })
@@ -166,7 +206,7 @@ impl Partial {
             staged.commit()?;
         } else if let Some(target) = self.target.as_ref().filter(|_| !self.is_renamed()) {
             Output::check(target, self.replace)?;
-            let name = self.numbers.keys().next().cloned().unwrap_or_default();
+            let name = self.job.files().next().map(|(name, _)| name).unwrap_or_default();
             fs::rename(self.root.join(name), target)
                 .map_err(|e| Error::system("cannot rename the output", &e).at_path(target))?;
         }
@@ -182,7 +222,7 @@ impl Partial {
 
     /// Removes what an earlier run did.
     fn clear(&self) -> Result<()> {
-        for part in [JOB, DONE, FILES] {
+        for part in [JOB, DONE, FILES, SOURCES] {
             let path = self.folder.join(part);
             let removed = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
             match removed {
@@ -196,8 +236,9 @@ impl Partial {
     }
 
     /// Removes all files that have no marker, such as copies of small files.
-    fn prune(&self, job: &Job) -> Result<()> {
-        let kept: Vec<PathBuf> = job
+    fn prune(&self) -> Result<()> {
+        let kept: Vec<PathBuf> = self
+            .job
             .files()
             .filter(|(name, _)| self.marker(name).is_some())
             .map(|(name, _)| self.root.join(name))
@@ -213,7 +254,20 @@ impl Partial {
     /// The marker of a file, if it is of this job.
     fn marker(&self, shard: &str) -> Option<Marker> {
         let marker: Marker = read(&self.marker_path(shard))?;
-        (marker.file == shard && marker.job == self.job).then_some(marker)
+        (marker.file == shard && self.job.key(shard) == Some(&*marker.key)).then_some(marker)
+    }
+
+    /// Writes down what a later run needs to know of the files that this file is made of.
+    fn describe(&mut self, shard: &str) -> Result<()> {
+        let new = self.job.described(shard).filter(|of| !self.described.contains(&of.origin.name));
+        let mut names = Vec::new();
+        for of in new {
+            let name = format!("{}.json", Fnv::of(of.origin.name.as_bytes()));
+            write_json(&make(&self.folder.join(SOURCES), &name)?, of)?;
+            names.push(of.origin.name.clone());
+        }
+        self.described.extend(names);
+        Ok(())
     }
 
     /// Flushes the file, and then says so.
@@ -221,12 +275,11 @@ impl Partial {
         let Some(open) = &mut self.open else { return Ok(()) };
         open.file.sync_all().map_err(|e| Error::system("cannot flush to disk", &e).at_path(&open.path))?;
         let (file, bytes) = (open.shard.clone(), open.bytes);
-        let marker = Marker { job: self.job.clone(), bytes, notes: notes.clone(), file };
+        let key = self.job.key(&file).unwrap_or_default().to_owned();
+        let marker = Marker { key, bytes, notes: notes.clone(), file };
         let path = self.marker_path(&marker.file);
         make(&self.folder.join(DONE), "-")?;
-        let text = serde_json::to_vec(&marker)
-            .map_err(|e| crate::error::unsupported(format!("cannot write JSON, {e}")).at_path(&path))?;
-        write(&path, &text)?;
+        write_json(&path, &marker)?;
         self.has_markers = true;
         Ok(())
     }
@@ -249,6 +302,10 @@ impl Target for Partial {
             Ok(metadata) if metadata.len() >= marker.bytes => (marker.bytes, marker.notes),
             _ => (0, Notes::default()),
         }
+    }
+
+    fn keeps(&self) -> bool {
+        true
     }
 
     fn mark_every(&self) -> u64 {
@@ -284,10 +341,21 @@ impl Target for Partial {
     }
 
     fn end(&mut self, notes: &Notes) -> Result<()> {
+        // Before the marker says that the file is complete.
+        if let Some(shard) = self.open.as_ref().map(|open| open.shard.clone()) {
+            self.describe(&shard)?;
+        }
         self.record(notes)?;
         self.open = None;
         Ok(())
     }
+}
+
+/// What runs that worked on the output `dst` wrote down about files of the source, by their names.
+pub(super) fn described(dst: &Path) -> Result<HashMap<String, Description>> {
+    let entries = fs::read_dir(beside(dst)?.join(SOURCES)).into_iter().flatten().flatten();
+    let described = entries.filter_map(|entry| read::<Description>(&entry.path()));
+    Ok(described.map(|of| (of.origin.name.clone(), of)).collect())
 }
 
 /// The folder of the unfinished output `dst`.
@@ -346,6 +414,12 @@ fn count(folder: &Path) -> usize {
 /// The value of a JSON file, if it is whole.
 fn read<T: DeserializeOwned>(path: &Path) -> Option<T> {
     serde_json::from_slice(&fs::read(path).ok()?).ok()
+}
+
+/// Writes a JSON file that appears complete or not at all.
+fn write_json(path: &Path, value: &impl Serialize) -> Result<()> {
+    let text = serde_json::to_vec(value);
+    write(path, &text.map_err(|e| unsupported(format!("cannot write JSON, {e}")).at_path(path))?)
 }
 
 /// Writes a file that appears complete or not at all.

@@ -117,6 +117,7 @@ fn read_again(work: &Work<'_>, path: &Path, of: &DoneRange, callbacks: &mut Call
                 file_done: done,
                 file_total: total,
                 is_check: true,
+                is_saved: false,
             });
         }
     }

@@ -387,7 +387,7 @@ impl TaskPlan {
             return Ok(Arc::clone(prepared));
         }
         let prepared = operation.open(source, output)?;
-        if let Some(how) = differs(sources, &origins(prepared.source())?) {
+        if let Some(how) = differs(sources, &origins(prepared.source())?, true) {
             return Err(changed(how));
         }
         *opened = Some(Arc::clone(&prepared));

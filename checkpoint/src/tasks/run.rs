@@ -229,7 +229,16 @@ fn measure(
         done += bytes;
         if let Some(progress) = &mut callbacks.progress {
             let (file, tensor) = ("", "");
-            progress(Step { file, tensor, done, total, file_done: done, file_total: total, is_check: false });
+            progress(Step {
+                file,
+                tensor,
+                done,
+                total,
+                file_done: done,
+                file_total: total,
+                is_check: false,
+                is_saved: false,
+            });
         }
         Ok(())
     })?;

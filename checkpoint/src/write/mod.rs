@@ -48,7 +48,7 @@ pub struct Step<'a> {
     pub tensor: &'a str,
     /// Bytes of tensors that are written or read.
     pub done: u64,
-    /// Bytes of tensors that will be written or read.
+    /// Bytes of tensors that will be written or read; those of files that have arrived, as long as others are waited for.
     pub total: u64,
     /// Bytes of tensors of this file that are written.
     pub file_done: u64,
@@ -56,6 +56,9 @@ pub struct Step<'a> {
     pub file_total: u64,
     /// Whether the output is read again, not written: all bytes count from zero again.
     pub is_check: bool,
+    /// Whether the whole file is on the disk, which comes as a step of its own, without a tensor. [`convert`](crate::convert()) goes on later
+    /// without the files of the source that it is made of.
+    pub is_saved: bool,
 }
 
 /// Callbacks, both optional. They are called on the thread that called the function, after each part of a tensor.

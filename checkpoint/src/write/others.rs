@@ -2,6 +2,7 @@
 
 use std::{
     fs,
+    io::{self, ErrorKind},
     path::{Path, PathBuf},
 };
 
@@ -37,8 +38,14 @@ impl CopiedFile {
     /// Copies the file to the folder `root`, which must not have it.
     pub(super) fn copy(&self, root: &Path) -> Result<()> {
         let (_, path) = new_file(root, &self.name)?;
-        fs::copy(&self.from, &path).map_err(|e| Error::system("cannot copy", &e).at_path(&self.from))?;
-        Ok(())
+        let failed = |e: io::Error| match e.kind() {
+            // The other disk is full, not that of the source.
+            ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
+                Error::writing(&e).at_path(&path)
+            }
+            _ => Error::system("cannot copy", &e).at_path(&self.from),
+        };
+        fs::copy(&self.from, &path).map(drop).map_err(failed)
     }
 }
 

@@ -36,7 +36,7 @@ fn kept<'a>(
     tensors: Vec<NewTensor<'a>>,
     metadata: impl Fn(usize) -> Vec<(String, String)>,
 ) -> Vec<Shard<'a>> {
-    let single = source.files.len() == 1;
+    let single = source.files.len() == 1 && source.missing.is_empty();
     let name = |name: &str| match plain_name(name) {
         Some(_) if single => SINGLE.to_owned(),
         Some(plain) => plain,
@@ -58,7 +58,7 @@ fn kept<'a>(
     if shards.iter().any(|shard| !shard.tensors.is_empty()) {
         shards.retain(|shard| !shard.tensors.is_empty());
     }
-    if let ([shard], true) = (&mut shards[..], source.is_folder) {
+    if let ([shard], true, true) = (&mut shards[..], source.is_folder, source.missing.is_empty()) {
         SINGLE.clone_into(&mut shard.name);
     }
     shards

@@ -22,6 +22,11 @@ pub(crate) trait Target {
         u64::MAX
     }
 
+    /// Whether a later run goes on with what is written.
+    fn keeps(&self) -> bool {
+        false
+    }
+
     /// Starts a shard, of which the first `keep` bytes stay.
     fn begin(&mut self, shard: &str, keep: u64) -> Result<()>;
 

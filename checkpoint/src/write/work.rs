@@ -233,6 +233,10 @@ impl Work<'_, '_> {
             self.written.bytes_out += self.file.total;
             if !self.file.is_complete {
                 self.target.end(&self.file.notes)?;
+                // A file that no later run finds is not worth a step.
+                if self.target.keeps() {
+                    self.step(job.shard, "", true);
+                }
             }
             self.written.notes.extend(mem::take(&mut self.file.notes));
         }
@@ -269,12 +273,15 @@ impl Work<'_, '_> {
 
     fn progress(&mut self, shard: &Shard<'_>, piece: &Piece<'_>) -> Result<()> {
         (self.done, self.file.done) = (self.done + piece.len(), self.file.done + piece.len());
-        if let Some(progress) = &mut self.callbacks.progress {
-            let (file, tensor) = (&*shard.name, &*piece.tensor.declared.name);
-            let (done, total, file_done, file_total) =
-                (self.done, self.total, self.file.done, self.file.total);
-            progress(Step { file, tensor, done, total, file_done, file_total, is_check: false });
-        }
+        self.step(shard, &piece.tensor.declared.name, false);
         self.callbacks.check()
+    }
+
+    fn step(&mut self, shard: &Shard<'_>, tensor: &str, is_saved: bool) {
+        if let Some(progress) = &mut self.callbacks.progress {
+            let (file, done, total) = (&*shard.name, self.done, self.total);
+            let (file_done, file_total) = (self.file.done, self.file.total);
+            progress(Step { file, tensor, done, total, file_done, file_total, is_check: false, is_saved });
+        }
     }
 }

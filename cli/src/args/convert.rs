@@ -1,13 +1,13 @@
 //! The arguments of `convert`.
 
-use std::{num::NonZeroUsize, path::PathBuf};
+use std::{num::NonZeroUsize, path::PathBuf, time::Duration};
 
 use clap::Args;
 use lanecast::DType;
 
 use super::{
     Planning,
-    values::{dtype, mapping, size},
+    values::{dtype, mapping, seconds, size},
 };
 use crate::help;
 
@@ -40,6 +40,10 @@ pub struct Convert {
     /// Go on with what an earlier run with the same source and options left unfinished
     #[arg(long)]
     pub resume: bool,
+    /// Wait for files of SRC that are missing or incomplete, and cast the others meanwhile; give up when nothing in SRC has changed for so many
+    /// seconds
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
+    pub wait: Option<Duration>,
     /// Read the output again, and compare every tensor with a second cast
     #[arg(long)]
     pub verify: bool,

@@ -1,6 +1,6 @@
 //! The values that arguments take by name: dtypes, standards, storages and byte orders.
 
-use std::{ffi::OsStr, num::ParseIntError};
+use std::{ffi::OsStr, num::ParseIntError, time::Duration};
 
 use clap::{
     ValueEnum,
@@ -128,6 +128,12 @@ pub(super) fn size(text: &str) -> Result<u64, String> {
     parsed.filter(|bytes| *bytes > 0).ok_or_else(|| "not a size such as 5GB or 512MiB".to_owned())
 }
 
+/// A time in seconds: `600`, `0.5`.
+pub(super) fn seconds(text: &str) -> Result<Duration, String> {
+    let parsed = text.trim().parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    parsed.ok_or_else(|| "not a number of seconds such as 600".to_owned())
+}
+
 fn dtype_names() -> Vec<&'static str> {
     DType::ALL.iter().map(|dtype| dtype.name()).collect()
 }
@@ -209,6 +215,12 @@ mod tests {
             [5_000_000_000, 512 << 20, 1000, 2000, 1].map(Ok)
         );
         assert!(["", "0", "GB", "-1", "1.5GB", "99999999999TB"].iter().all(|text| size(text).is_err()));
+    }
+
+    #[test]
+    fn times_are_in_seconds() {
+        assert_eq!(["600", " 0.5 ", "0"].map(seconds), [600_000, 500, 0].map(Duration::from_millis).map(Ok));
+        assert!(["", "-1", "1 h", "nan", "inf", "src"].iter().all(|text| seconds(text).is_err()));
     }
 
     #[test]

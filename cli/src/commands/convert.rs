@@ -1,13 +1,15 @@
 //! `lanecast convert`.
 
-use lanecast_checkpoint::{ConvertOptions, ConvertReport, Operation, TaskPlan, convert};
+use std::io::{self, IsTerminal};
+
+use lanecast_checkpoint::{Callbacks, ConvertOptions, ConvertReport, Operation, Step, TaskPlan, convert};
 use lanecast_files::Error;
 
 use super::{checkpoints, plan};
 use crate::{
     args::Convert,
     error::{Failure, Result},
-    text,
+    terminal, text,
 };
 
 /// Runs the subcommand.
@@ -22,10 +24,14 @@ pub fn run(args: &Convert) -> Result<()> {
         allow_quantized: args.allow_quantized,
         replace: args.force,
         threads: args.threads.map(usize::from),
+        wait: args.wait,
         ..ConvertOptions::to(args.to)
     };
     if args.planning.plan.is_some() && args.resume {
         return Err(plan::refused("--resume").advise("leave it out: tasks always go on from what is done"));
+    }
+    if args.planning.plan.is_some() && args.wait.is_some() {
+        return Err(plan::refused("--wait").advise("plan when all files of the source are complete"));
     }
     let request = plan::Request {
         planning: &args.planning,
@@ -39,12 +45,31 @@ pub fn run(args: &Convert) -> Result<()> {
     if request.is_planned(planned)? {
         return Ok(());
     }
-    checkpoints::write(
-        args.json,
-        |callbacks| convert(&args.input, &args.output, &options, callbacks).map_err(placed),
-        |report| &report.warnings,
-        summary,
-    )
+    // With another size of files, those of the output are not those of the source.
+    let tells = args.wait.is_some() && args.max_shard_size.is_none() && !terminal::quiet();
+    let work = |callbacks: Callbacks<'_>| {
+        let Callbacks { mut progress, cancelled } = callbacks;
+        let mut show = |step: Step<'_>| {
+            if step.is_saved && tells {
+                saved(step.file);
+            }
+            if let Some(progress) = &mut progress {
+                progress(step);
+            }
+        };
+        let callbacks = Callbacks { progress: Some(&mut show), cancelled };
+        convert(&args.input, &args.output, &options, callbacks).map_err(placed)
+    };
+    checkpoints::write(args.json, work, |report| &report.warnings, summary)
+}
+
+/// Says that a file of the source is not needed any more.
+fn saved(file: &str) {
+    // The progress bar is on the line.
+    let clear = if io::stderr().is_terminal() { "\r\x1b[2K" } else { "" };
+    let file = text::one_line(file);
+    // Standard error may be closed.
+    let _ = terminal::warning(&format!("{clear}lanecast: {file} is saved: SRC no longer needs it\n"));
 }
 
 /// The failure of an error. The place of one about patterns is an option.

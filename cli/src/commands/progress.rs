@@ -71,6 +71,9 @@ impl FilesBar {
     }
 
     pub fn show(&mut self, step: &Step<'_>) {
+        if step.is_saved {
+            return;
+        }
         let Bar(bar) = &self.bar;
         let percent = step.file_done.saturating_mul(100).checked_div(step.file_total).unwrap_or(100);
         let verb = match (step.is_check, step.file) {
@@ -80,7 +83,7 @@ impl FilesBar {
             (false, _) => "",
         };
         bar.set_message(format!("{verb}{} {percent}%", text::one_line(step.file)));
-        // The bytes of the next file may be counted on their own.
+        // The bytes of the next file may be counted on their own, and more is to do when more files have arrived.
         bar.set_length(step.total);
         bar.set_position(step.done);
         // Bytes of an earlier run say nothing about the rate.

@@ -4,6 +4,7 @@
 pub const CONVERT: &str = "
   lanecast convert model model-bf16 --to bfloat16
   lanecast convert model model-fp16 --to f16 --map '*norm*=f32' --resume
+  lanecast convert model arrived --to bfloat16 --wait 600
   lanecast convert model cut --to bfloat16 --max-shard-size 5GB --verify
   lanecast convert model.safetensors small.safetensors --to bfloat16
   lanecast convert model.gguf small.gguf --to float16
@@ -84,6 +85,17 @@ A signal, an error or a kill leaves it if a part of the output is on the disk:
 It is refused if the source, its dates or the options have changed, or while
 another run writes the same output. --force discards what is unfinished, and
 replaces DST with all that is in it.
+
+--wait casts a download while it arrives. It waits for the index, or for
+model.safetensors, and then casts every shard when its size is what its header says.
+A shard with another name, such as one that ends with .incomplete, or with an .aria2
+file beside it, is not complete. A line on standard error names each shard that is
+saved. Its file in SRC may then be removed, now or before a run with --resume, but
+not with --verify or --max-shard-size. A float32 tensor waits until most of the model
+is there, because the rule above depends on it. Files that are no weights are copied
+at the end, once nothing has changed for two seconds. If nothing in SRC changes for
+so many seconds, 3600 by default, the error names what is missing, and --wait
+--resume goes on.
 
 --verify reads the output before it gets its name, and casts the source a second
 time, by other code. The first difference is an error that names the tensor.
