@@ -114,7 +114,7 @@ impl fmt::Display for Finding {
 pub struct Checked {
     /// The layout of the weights, as [`Checkpoint::layout`](crate::Checkpoint::layout) names it.
     pub layout: String,
-    /// The loader that was asked about, by its name and version.
+    /// The loader of the request, by its name and version.
     pub loader: Option<String>,
     /// Tensors of the files, with scales and other companions.
     pub tensors: usize,

@@ -13,8 +13,10 @@ use crate::{
     coding::{Coding, Id},
     error::{At, invalid, request, unsupported},
     faults::Faults,
+    gguf,
     layouts::{Context, Weight, recognise, resolve},
     source::{Elements, Source, Stored},
+    torch,
 };
 
 /// The ends of the names of tensors that mean something only beside codes.
@@ -62,7 +64,7 @@ pub struct Tensor {
     pub dtype: Option<DType>,
     /// The layout of its codes, `plain` if it has none.
     pub layout: &'static str,
-    /// The bytes that it takes in the checkpoint, with those of its scales.
+    /// The bytes that it takes in the checkpoint, with its scales.
     pub stored_bytes: u64,
 }
 
@@ -122,6 +124,13 @@ impl Checkpoint {
         Self::open_with(path, &mut Faults::fatal())
     }
 
+    /// Whether a file that begins with these bytes is a checkpoint of a kind that only [`open`](Self::open) reads: one of GGUF or of PyTorch. 512
+    /// bytes are enough.
+    #[must_use]
+    pub fn recognizes(head: &[u8]) -> bool {
+        head.starts_with(gguf::MAGIC) || torch::begins(head)
+    }
+
     /// Opens what is not faulty.
     pub(crate) fn open_with(path: &Path, faults: &mut Faults) -> Result<Self> {
         Self::of(Source::open(path, faults)?, faults)
@@ -154,7 +163,7 @@ impl Checkpoint {
         Self { allow_nan: true, ..self }
     }
 
-    /// The same checkpoint, whose tensors are [read](Self::read) on at most so many threads; without this, as many as there are cores, and at
+    /// The same checkpoint, whose tensors are [read](Self::read) on at most `threads` threads; without this, as many as there are cores, and at
     /// most eight. A small tensor is read on the calling thread.
     #[must_use]
     pub fn with_threads(self, threads: usize) -> Self {
@@ -388,7 +397,7 @@ fn belongs(name: &str, stems: &HashSet<&str>) -> bool {
     name.match_indices(['.', '_']).any(|(end, _)| stems.contains(&name[..end]))
 }
 
-/// Little-endian elements, those of less than a byte packed.
+/// Little-endian elements. Elements of less than a byte are packed.
 pub(crate) fn little(dtype: DType) -> Encoding {
     Encoding::packed(dtype).with_order(ByteOrder::Little)
 }

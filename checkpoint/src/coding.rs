@@ -86,7 +86,7 @@ impl Packing {
         Self { order, ..self }
     }
 
-    /// Stored rows for so many rows.
+    /// Stored rows for a number of rows.
     pub(crate) fn stored_rows(&self, rows: usize) -> usize {
         match self.along {
             Along::Rows => rows,
@@ -116,7 +116,7 @@ pub(crate) struct Nested {
 }
 
 impl Nested {
-    /// The scales of these codes, from that of the index `first` on.
+    /// The scales of these codes, from the index `first` on.
     pub(crate) fn scales(&self, codes: &[u8], first: usize) -> Vec<u8> {
         let scale = |(i, code): (usize, &u8)| {
             self.map[usize::from(*code)] * self.absmaxes[(first + i) / self.block] + self.offset

@@ -6,8 +6,9 @@
 //!
 //! *Method.* `matching` pairs the tensors. A thread for each side decodes parts of a `pair` and sends them through a bounded queue
 //! (`streams`); the caller's thread adds their differences up in `float64` (`measure`). Memory holds a few parts of each side, and one matrix
-//! of a stack that is stored transposed.
+//! of a stack that is stored transposed. `config` compares the configurations.
 
+mod config;
 mod matching;
 mod measure;
 mod pair;
@@ -16,6 +17,7 @@ mod streams;
 use lanecast_files::{Error, Result};
 use serde::Serialize;
 
+pub use self::config::ConfigDifference;
 use crate::{
     checkpoint::Checkpoint,
     write::{Callbacks, Step},
@@ -38,10 +40,14 @@ pub struct Comparison {
     /// Tensors that are in both, and cannot be compared: their shapes differ, or only one of them is complex. A tensor that fuses or stacks
     /// weights has its own name here.
     pub incomparable: Vec<Incomparable>,
+    /// The keys of `config.json` that differ, without the keys of the quantization. Empty unless both have a configuration.
+    pub config: Vec<ConfigDifference>,
+    /// The keys that describe the quantization in `config.json` and differ. Empty unless both have a configuration.
+    pub quantization_config: Vec<ConfigDifference>,
 }
 
 impl Comparison {
-    /// Whether both have the same tensors with the same values.
+    /// Whether both have the same tensors with the same values, whatever their configurations say.
     pub fn is_equal(&self) -> bool {
         self.has_same_tensors() && self.tensors.iter().all(|tensor| tensor.different == 0)
     }
@@ -137,7 +143,20 @@ pub struct Ulps {
 pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> Result<Comparison> {
     let matching::Matched { pairs, only_a, only_b, incomparable } = matching::matched(a, b);
     let (layout_a, layout_b) = (a.layout().to_owned(), b.layout().to_owned());
-    let mut out = Comparison { layout_a, layout_b, tensors: Vec::new(), only_a, only_b, incomparable };
+    let [config, quantization_config] = match (&a.source.config, &b.source.config) {
+        (Some(a), Some(b)) => config::differences(&a.value, &b.value),
+        _ => [Vec::new(), Vec::new()],
+    };
+    let mut out = Comparison {
+        layout_a,
+        layout_b,
+        tensors: Vec::new(),
+        only_a,
+        only_b,
+        incomparable,
+        config,
+        quantization_config,
+    };
     let total = pairs.iter().map(|pair| pair.bytes()).sum();
     let mut done = 0;
     for pair in &pairs {

@@ -1,4 +1,4 @@
-//! The errors of this crate, which are those of `lanecast-files`.
+//! The errors of this crate, which are the errors of `lanecast-files`.
 
 use lanecast_files::{Detail, Error, Remedy};
 

@@ -1,6 +1,6 @@
 //! The decoder's fast path: layouts that are a [`Scheme`] of [`lanecast::scaled`].
 //!
-//! *Law.* The bits are those of the plain decoder. A test decodes every weight both ways.
+//! *Law.* The bits are the same as with the plain decoder. A test decodes every weight both ways.
 
 use std::ops::Range;
 

@@ -26,8 +26,8 @@
 //! has the other kinds of tensors, `read` reads one of them to memory, and `activations` those that are dropped with the quantization.
 //! `dequantize` plans plain checkpoints, with the `config` that belongs to them, and warns of `doubts`; `convert` plans
 //! casts, and `quantize` quantized checkpoints. `write` writes what is planned, with the threads of `parallel`, and `tasks` writes ranges of it
-//! on many machines, which `origin` tells whether the source is the same. `check` collects the `faults` of a checkpoint, and
-//! `compare` measures the values of one against those of another.
+//! on many machines, where `origin` detects whether the source is the same. `check` collects the `faults` of a checkpoint, and
+//! `compare` measures the values of one against the values of another.
 
 #![forbid(unsafe_code)]
 
@@ -70,7 +70,7 @@ mod write;
 
 pub use check::{Checked, Finding, Kind, Loader, Severity, check};
 pub use checkpoint::{Checkpoint, Tensor};
-pub use compare::{Comparison, Difference, Incomparable, Ulps, compare};
+pub use compare::{Comparison, ConfigDifference, Difference, Incomparable, Ulps, compare};
 pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};

@@ -24,7 +24,7 @@ const MOST: usize = 8;
 /// After this time without a result the caller looks whether it should go on.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// So many threads, or as many as there are cores, of which eight are enough for one file.
+/// This number of threads, or as many as there are cores. Eight of them are enough for one file.
 pub(crate) fn count(threads: Option<usize>) -> usize {
     let cores = || thread::available_parallelism().map_or(1, NonZeroUsize::get).min(MOST);
     threads.unwrap_or_else(cores).max(1)
@@ -35,7 +35,7 @@ pub(crate) fn count(threads: Option<usize>) -> usize {
 pub(crate) struct Stop(AtomicBool);
 
 impl Stop {
-    /// Fails if nobody wants the result any more.
+    /// Fails if the result is not needed any more.
     pub(crate) fn check(&self) -> Result<()> {
         if self.0.load(Ordering::Relaxed) { Err(Error::Cancelled) } else { Ok(()) }
     }
@@ -107,7 +107,7 @@ impl<J, I: Iterator<Item = (J, u64)>> Drop for Guard<'_, J, I> {
     }
 }
 
-/// Does `work` for each job on so many threads, and gives `take` the results in the order of the jobs. A job comes with the bytes that its
+/// Does `work` for each job on `threads` threads, and gives `take` the results in the order of the jobs. A job comes with the bytes that its
 /// result holds. `take` is given `None` now and then if there is no result yet.
 pub(crate) fn in_order<J: Send, R: Send>(
     threads: usize,

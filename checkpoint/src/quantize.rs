@@ -84,7 +84,7 @@ pub struct QuantizeOptions {
     pub double_quant: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
     pub replace: bool,
-    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, and at most eight.
     #[serde(skip)]
     pub threads: Option<usize>,
 }

@@ -105,7 +105,7 @@ impl Checkpoint {
     ///
     /// # Errors
     ///
-    /// As [`read`](Self::read), and those of `sink`.
+    /// As [`read`](Self::read), and the errors of `sink`.
     pub fn decode(&self, name: &str, to: DType, sink: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
         let (_, content) = self.content(name)?;
         self.decode_content(content, to, false, sink)

@@ -56,7 +56,7 @@ pub(crate) enum Elements {
 pub(crate) enum Via {
     /// One after the other in C order, little-endian, from the first byte on.
     File,
-    /// So many elements apart along each axis.
+    /// This number of elements apart along each axis.
     Strides(Vec<usize>),
     /// In this array of an archive.
     Member(usize),
@@ -445,7 +445,7 @@ impl Source {
         })
     }
 
-    /// The file of a tensor, so many bytes behind the first byte of its elements.
+    /// The file of a tensor, `first` bytes behind the first byte of its elements.
     pub(crate) fn file(&self, tensor: &Stored, first: usize) -> Result<File> {
         let place = |e: Error| e.tensor(self, tensor);
         let path = &self.files[tensor.file].path;

@@ -1,4 +1,4 @@
-//! Tensors that their file does not have as elements in C order at an offset: those of archives, and views with other strides.
+//! Tensors that their file does not have as elements in C order at an offset: tensors of archives, and views with other strides.
 //!
 //! *Law.* Readers see little-endian elements in C order, wherever they come from.
 //!

@@ -53,6 +53,16 @@ pub(crate) fn may_be(head: &[u8]) -> bool {
     head.starts_with(b"PK\x03\x04") || head.len() == 8 && pickle(head)
 }
 
+/// Whether a file that begins with these bytes is one of PyTorch: an archive whose first member is the pickle, or an older file.
+pub(crate) fn begins(head: &[u8]) -> bool {
+    let archive = |head: &[u8]| {
+        let length = u16::from_le_bytes([*head.get(26)?, *head.get(27)?]);
+        let name = head.get(30..)?.get(..usize::from(length))?;
+        Some(head.starts_with(b"PK\x03\x04") && name.ends_with(PICKLE.as_bytes()))
+    };
+    head.starts_with(MAGIC) || archive(head) == Some(true)
+}
+
 /// Reads the description of the tensors of a file; `None` if it is an archive of another kind.
 pub(crate) fn read(path: &Path) -> Result<Option<Contents>> {
     let failed = |e: std::io::Error| Error::system("cannot open", &e).at_path(path);
@@ -222,7 +232,7 @@ impl<'v> Walk<'v> {
         }
     }
 
-    /// The dictionary that has the weights: that of the pickle, or the one that a training checkpoint keeps them in.
+    /// The dictionary that has the weights: the pickle itself, or the one that a training checkpoint keeps them in.
     fn weights(&self, warnings: &mut Vec<String>) -> Result<Ref> {
         let root = self.values.root();
         let Some(entries) = self.entries(root) else {

@@ -142,7 +142,7 @@ pub struct Cast {
     /// Do not cast tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// The format of IN, and OUT, whatever their names and contents say [default: that of the content of IN]
+    /// The format of IN, and OUT, whatever their names and contents say [default: the format of the content of IN]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
     /// Only print what would be done
@@ -300,16 +300,16 @@ pub struct JsonOnly {
 #[command(after_help = help::examples(help::INSPECT))]
 #[command(after_long_help = help::long(help::INSPECT, help::INSPECT_NOTES))]
 pub struct Inspect {
-    #[arg(value_name = "FILE", required = true, help = format!("{}; or the folder of a checkpoint", input_help()))]
+    #[arg(value_name = "FILE", required = true, help = format!("{}; or a checkpoint: a folder, or a .gguf or PyTorch file", input_help()))]
     pub inputs: Vec<PathBuf>,
     /// The format of FILE, whatever its name and content say [default: that of its content]
     #[arg(long, value_name = "NAME", value_parser = format())]
     pub format: Option<&'static dyn FileFormat>,
-    /// Read the values: minimum, maximum, NaNs, infinities, zeros and subnormal numbers of each tensor
+    /// Read the values: minimum, maximum, mean, deviation, NaNs, infinities, zeros and subnormal numbers of each tensor
     #[arg(long)]
     pub stats: bool,
-    /// Like --stats, and show what casts to these dtypes would lose (folders: and schemes); `fp8` means float8_e4m3fn and float8_e5m2
-    #[arg(long, value_name = "DTYPES", value_parser = targets(), value_delimiter = ',', hide_possible_values = true)]
+    /// Like --stats, and show what casts to these dtypes and schemes would lose; `fp8` means float8_e4m3fn and float8_e5m2
+    #[arg(long, value_name = "TARGETS", value_parser = targets(), value_delimiter = ',', hide_possible_values = true)]
     pub what_if: Vec<Targets>,
     /// Like --stats, and draw how often each binary exponent occurs
     #[arg(long)]
@@ -320,7 +320,7 @@ pub struct Inspect {
     /// Do not list tensors (or fields) whose name matches, may be given several times [default: none]
     #[arg(long, value_name = "GLOB")]
     pub exclude: Vec<String>,
-    /// List tensors in this order [default: that of the file; a folder as a tree]
+    /// List tensors in this order [default: the order of the file; a checkpoint as a tree]
     #[arg(long, value_name = "ORDER", value_enum)]
     pub sort: Option<Sort>,
     /// Print JSON, a line for each FILE

@@ -82,7 +82,7 @@ impl Failure {
         self
     }
 
-    /// Puts a wider place before that of the failure. One that prints no place, such as the end by a signal, stays as it is.
+    /// Puts a wider place before the place of the failure. A failure that prints no place, such as the end by a signal, stays as it is.
     pub fn within(mut self, place: impl fmt::Display) -> Self {
         if !self.quiet && !self.is_signal() {
             let inner = if self.place.is_empty() { String::new() } else { format!(", {}", self.place) };
@@ -95,6 +95,12 @@ impl Failure {
     pub fn advise_with(self, rewrite: impl FnOnce(String) -> String) -> Self {
         let advice = rewrite(self.advice);
         Self { advice, ..self }
+    }
+
+    /// Replaces a path in the place of the failure with what it is called in messages.
+    pub fn renamed(mut self, path: &Path, shown: &Path) -> Self {
+        self.place = self.place.replace(&*path.to_string_lossy(), &shown.to_string_lossy());
+        self
     }
 
     /// Adds what to do about the failure.

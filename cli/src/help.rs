@@ -122,7 +122,8 @@ pub const INSPECT: &str = "
   lanecast inspect logits.npy --histogram
   lanecast inspect model-fp8
   lanecast inspect model-fp8 --what-if nvfp4,mx,int8-row,bf16
-  lanecast inspect - < logits.npy";
+  lanecast inspect model-q4.gguf --stats
+  lanecast inspect - --what-if nvfp4,mx < logits.npy";
 /// The examples of `completions`.
 pub const COMPLETIONS: &str = "
   lanecast completions bash > lanecast.bash
@@ -282,21 +283,27 @@ Each tensor is listed with its dtype, shape, size in bytes, byte order, order of
 axes (C: the last varies fastest), compression, and external file if it is in
 one. Only headers are read, except with --stats, --what-if and --histogram.
 
-Minimum and maximum are those of the finite values. Subnormal numbers are those
-below the smallest normal number of the dtype. The two parts of a complex number
-count as two numbers. The exponent of a number is e if its magnitude is at least
-2^e and less than 2^(e+1). Values are read in blocks and never held as a whole.
-Fields of structured arrays, and arrays whose descriptor does not say what they
-hold, have no statistics. `-` and pipes are copied to a temporary file first.
+Minimum, maximum, mean and standard deviation are those of the finite values.
+Subnormal numbers are those below the smallest normal number of the dtype. The
+two parts of a complex number count as two numbers. The exponent of a number is
+e if its magnitude is at least 2^e and less than 2^(e+1). Values are read in
+blocks, on all threads. Fields of structured arrays, and arrays whose descriptor
+does not say what they hold, have no statistics. `-` and pipes are copied to a
+temporary file first.
 
-A folder is listed as the checkpoint that it is: a tree of modules with the tensors
-that a plain checkpoint would have, their shapes, how each is stored (a dtype, or the
-layout of its codes), and sizes with scales; and a total for each way. Numbered
-modules that are alike share their rows. With --sort it is a list. --stats decodes
-each tensor to float32 and prints minimum, maximum, mean and standard deviation of
-its finite values. --what-if also takes schemes of `lanecast scale`, such as nvfp4
-or int8-row, and prints the signal-to-noise ratio in decibels of each dtype or
-scheme; `-` is infinite, or a tensor that the scheme does not take.
+--what-if takes dtypes and schemes of `lanecast scale`, such as nvfp4 or
+int8-row. It prints the signal-to-noise ratio of each in decibels: the sum of
+the squares of the values over that of the errors. `-` is an infinite ratio, a
+value that is not finite, or a tensor that the scheme does not take. A scheme
+holds the elements that share a scale in memory, and all of an array in Fortran
+order. A scheme with a scale for the whole tensor, such as nvfp4, reads the
+values twice.
+
+A checkpoint, which is a folder, a .gguf file or a file of PyTorch, is listed as
+a tree of modules with the tensors that a plain checkpoint would have, their
+shapes, how each is stored (a dtype, or the layout of its codes), and sizes with
+scales; and a total for each way. Numbered modules that are alike share their
+rows. With --sort it is a list. Codes are decoded to float32 for statistics.
 
 Losses are counted as `lanecast cast` counts them, and so are values that would
 be inexact: in range, but rounded.";

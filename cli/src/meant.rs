@@ -7,6 +7,7 @@
 use std::fmt;
 
 use lanecast::{DType, names::Namespace, scaled::Scheme};
+use lanecast_files::Target;
 
 use crate::text;
 
@@ -157,29 +158,10 @@ impl UnknownDType {
 #[derive(Clone, Debug)]
 pub struct Targets(pub Vec<Target>);
 
-/// What values may become.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Target {
-    /// Elements of a dtype.
-    DType(DType),
-    /// Codes and scales of a scheme, by its name.
-    Scheme(&'static str, Scheme),
-}
-
-impl Target {
-    /// Its name.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::DType(dtype) => dtype.name(),
-            Self::Scheme(name, _) => name,
-        }
-    }
-}
-
 /// The dtypes or the scheme that `name` stands for.
 pub fn targets(name: &str) -> Result<Targets, UnknownDType> {
-    if let Some((name, scheme)) = Scheme::NAMED.iter().find(|(known, _)| *known == name) {
-        return Ok(Targets(vec![Target::Scheme(name, *scheme)]));
+    if let Some(scheme) = Scheme::from_name(name) {
+        return Ok(Targets(vec![Target::Scheme(scheme)]));
     }
     dtype(name).map(|dtype| Targets(vec![Target::DType(dtype)])).or_else(|unknown| {
         let mut of_kind = UnknownDType { meant: Vec::new(), tips: Vec::new() };

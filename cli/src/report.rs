@@ -62,11 +62,11 @@ pub fn in_words(name: &str, n: u64) -> String {
     }
 }
 
-/// A warning names a tensor of which at least this part of the elements became zero, unless they are fewer than [`FEW`].
+/// A warning names a tensor if at least this part of its elements became zero, unless they are fewer than [`FEW`].
 const MANY: f64 = 0.1;
 const FEW: u64 = 10;
 
-/// The warnings about `entries`, which are of `file` if there are several: about tensors of which a large part became zero, those that are
+/// The warnings about `entries`, which are of `file` if there are several: about tensors that became zero to a large part, tensors that are
 /// copied because the file does not name their dtype and, with `each`, a line for every tensor with lost values.
 pub fn warnings(entries: &[Entry], file: Option<&str>, each: bool) -> Vec<String> {
     let name = |entry: &Entry| {

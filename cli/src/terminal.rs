@@ -49,7 +49,7 @@ pub fn quiet() -> bool {
     QUIET.get().copied().unwrap_or(false)
 }
 
-/// The value of `--color` on a command line that is wrong, or that asks for help.
+/// The value of `--color` on a command line that is wrong, or that requests help.
 pub fn color_of(words: impl Iterator<Item = OsString>) -> ColorWhen {
     let mut found = ColorWhen::Auto;
     let mut words = words.take_while(|word| word != "--");

@@ -47,7 +47,7 @@ fn with_unit(exact: String, n: u64) -> String {
     if n < 1 << 10 { exact } else { format!("{exact} ({})", BinaryBytes(n)) }
 }
 
-/// [`table`] of `rows`, of which the first is the head; it is bold where colours are on.
+/// [`table`] of `rows`. The first row is the head, which is bold where colours are on.
 pub fn headed(rows: &[Vec<String>]) -> String {
     let text = table(rows);
     match text.split_once('\n') {

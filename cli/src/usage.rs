@@ -1,4 +1,4 @@
-//! The answer to a command line that asks for help or is wrong: clap's message, its suggestions and the usage of the
+//! The answer to a command line that requests help or is wrong: clap's message, its suggestions and the usage of the
 //! subcommand, after `lanecast:`.
 
 use std::{error::Error as _, ffi::OsString};
@@ -10,7 +10,7 @@ use clap::{
 
 use crate::{error::Result, exit::Exit, meant::UnknownDType, output, terminal, text};
 
-/// Prints the message of `error` about `args` and returns the exit code. A command line that only asks for help is no error.
+/// Prints the message of `error` about `args` and returns the exit code. A command line that only requests help is no error.
 pub fn answer(mut error: clap::Error, args: &[OsString]) -> Result<u8> {
     terminal::settle(terminal::color_of(args.iter().cloned()), false);
     match error.kind() {

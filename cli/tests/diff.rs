@@ -138,6 +138,49 @@ fn the_page_needs_nothing_else() {
     text(&folder, &[&run[..], &["--force"]].concat(), 0);
 }
 
+#[test]
+fn keys_of_configurations_that_differ_are_listed() {
+    let folder = folder();
+    fs::create_dir(folder.at("plain")).expect("a folder");
+    folder.write("plain/model.safetensors", &folder.read("exact.safetensors"));
+    // Without a configuration on one side nothing is compared.
+    let all = ["q", "plain", "--html", "page.html", "--force"];
+    assert!(!text(&folder, &all, 0).contains("config.json"));
+    folder.write(
+        "plain/config.json",
+        br#"{"text_config":{"rope_theta":10000.0,"layers":2,"<b>":[1,2]},"dtype":"bfloat16"}"#,
+    );
+    let config = concat!(
+        r#"{"text_config":{"rope_theta":10000,"layers":3},"dtype":"bfloat16","#,
+        r#""quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#
+    );
+    folder.write("q/config.json", config.as_bytes());
+    let table = text(&folder, &all, 0);
+    let lines: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let want: [&[&str]; 5] = [
+        &["config.json", "A", "B"],
+        &["text_config.<b>", "-", "[1,2]"],
+        &["text_config.layers", "3", "2"],
+        &["config.json,", "quantization", "A", "B"],
+        &["quantization_config", r#"{"quant_method":"fp8","weight_block_size":[128,128]}"#, "-"],
+    ];
+    assert_eq!(lines[..5], want, "{table}");
+    assert!(lines[5][..4] == ["2", "tensors", "compared,", "2"] && lines.len() == 6, "{table}");
+    let page = String::from_utf8(folder.read("page.html")).expect("UTF-8");
+    let row = "<tr><th>text_config.&lt;b&gt;</th><td>-</td><td>[1,2]</td></tr>";
+    assert!(page.contains(row) && page.contains("<h2>config.json, quantization</h2>"), "{page}");
+    // No limit fails by a configuration.
+    let json = text(&folder, &["q", "plain", "--json", "--fail-above", "max=0"], 0);
+    let json: Value = serde_json::from_str(&json).expect("JSON");
+    let key = |key: &str, values: &str| {
+        serde_json::from_str::<Value>(&format!(r#"{{"key":"{key}",{values}}}"#)).ok()
+    };
+    let config = json["config"].as_array().expect("a list");
+    assert_eq!(config.first().cloned(), key("text_config.<b>", r#""b":[1,2]"#));
+    assert_eq!(config.get(1).cloned(), key("text_config.layers", r#""a":3,"b":2"#));
+    assert_eq!((config.len(), &json["quantization_config"][0]["key"]), (2, &"quantization_config".into()));
+}
+
 /// Names of a hostile file do not become elements of the page.
 #[test]
 fn names_are_text_on_the_page() {

@@ -47,10 +47,17 @@ fn statistics_are_exact() {
     assert_eq!(tensors(&folder, &["in.safetensors"])[0].get("stats"), None);
     let table = text(&folder, &["in.safetensors", "--stats"]);
     assert!(
-        table.contains("w     -3.5                  70000                1    2         2     1\n"),
+        table.contains(
+            "w     -3.5                  70000                1.0043e4  2.4478e4   1    2         2     1\n"
+        ),
         "{table}"
     );
-    assert!(table.contains("i     -9223372036854775808  9223372036854775807  0    0         1     0\n"));
+    assert!(
+        table.contains(
+            "i     -9223372036854775808  9223372036854775807  0.0000e0  7.5309e18  0    0         1     0\n"
+        ),
+        "{table}"
+    );
 }
 
 #[test]
@@ -246,8 +253,9 @@ fn folders_are_trees_of_modules() {
         json!({"name": "layers.0.mlp.up.weight", "dtype": null, "layout": "block fp8", "shape": [2, 4], "elements": 8, "bytes": 12})
     );
     assert_eq!(json["totals"], json!([{"stored": "block fp8", "tensors": 3, "parameters": 32, "bytes": 44}]));
-    let line = bad(&folder.run(&["inspect", "model", "--histogram"]), &[2]);
-    assert!(line.contains("--histogram") && line.contains("model"), "{line}");
+    assert!(text(&folder, &["model", "--histogram"]).contains("layers.0.norm.weight: binary exponents"));
+    let line = bad(&folder.run(&["inspect", "model", "--format", "npy"]), &[2]);
+    assert!(line.contains("--format") && line.contains("model"), "{line}");
     bad(&folder.run(&["inspect", "model", "--include", "nothing"]), &[2]);
 }
 
@@ -266,61 +274,226 @@ fn several_inputs_are_listed_one_by_one() {
     assert_eq!((bytes.len(), bytes[0], bytes.is_sorted_by(|x, y| x >= y)), (10, 1024, true));
 }
 
+/// The nearest value of a float with so many bits of mantissa, whose smallest normal exponent and largest value are these.
+fn nearest(x: f64, mantissa: i32, least: i32, largest: f64) -> f64 {
+    if x == 0.0 {
+        return 0.0;
+    }
+    let step = 2_f64.powi((x.abs().log2().floor() as i32).max(least) - mantissa);
+    ((x / step).round_ties_even() * step).clamp(-largest, largest)
+}
+
+/// The values that `int8-row`, `float8_e4m3fn`, `fp8-tensor` and `nvfp4` make of rows of 200 values, in the order of [`TARGETS`].
+fn made(values: &[f32]) -> [Vec<f64>; 4] {
+    let amax = |part: &[f32]| part.iter().fold(0.0_f32, |most, x| most.max(x.abs()));
+    let all: Vec<f64> = values.iter().map(|x| f64::from(*x)).collect();
+    let int8 = values.chunks(200).flat_map(|row| {
+        let scale = f64::from(amax(row) / 127.0);
+        row.iter().map(move |x| (f64::from(*x) / scale).round_ties_even() * scale)
+    });
+    let tensor = f64::from(amax(values) / 448.0);
+    let global = amax(values) / (448.0 * 6.0);
+    let nvfp4 = values.chunks(200).flat_map(|row| row.chunks(16)).flat_map(|block| {
+        let scale = nearest(f64::from(amax(block)) / (6.0 * f64::from(global)), 3, -6, 448.0);
+        let scale = if scale == 0.0 { 0.0 } else { scale * f64::from(global) };
+        block
+            .iter()
+            .map(move |x| if scale == 0.0 { 0.0 } else { nearest(f64::from(*x) / scale, 1, 0, 6.0) * scale })
+    });
+    [
+        int8.collect(),
+        all.iter().map(|x| nearest(*x, 3, -6, 448.0)).collect(),
+        all.iter().map(|x| nearest(*x / tensor, 3, -6, 448.0) * tensor).collect(),
+        nvfp4.collect(),
+    ]
+}
+
+const TARGETS: &str = "int8-row,float8_e4m3fn,fp8-tensor,nvfp4,float32,fp8-block128";
+
 #[test]
-fn folders_have_statistics_and_schemes() {
+fn folders_files_and_standard_input_have_the_same_statistics() {
     let folder = Folder::new();
     std::fs::create_dir(folder.at("model")).expect("a folder");
-    let header = concat!(
-        r#"{"i":{"dtype":"I32","shape":[1],"data_offsets":[0,4]},"#,
-        r#""w":{"dtype":"F32","shape":[2,32],"data_offsets":[4,260]}}"#
+    // Several blocks, and a mean that is far from zero.
+    let (rows, mut state) = (1500, 1_u64);
+    let mut random = || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 40) as f32 / (1 << 24) as f32
+    };
+    let w: Vec<f32> =
+        (0..rows * 200).map(|_| (random() - 0.2) * 2_f32.powi((8.0 * random()) as i32)).collect();
+    let header = format!(
+        r#"{{"i":{{"dtype":"I32","shape":[3],"data_offsets":[0,12]}},"w":{{"dtype":"F32","shape":[{rows},200],"data_offsets":[12,{}]}}}}"#,
+        12 + 4 * w.len()
     );
-    let w: Vec<f32> = (0..64_i32).map(|i| (i * 7 % 64 - 20) as f32).collect();
-    folder.write("model/model.safetensors", &safetensors(header, &[vec![1, 0, 0, 0], f32s(&w)].concat()));
-    let args = ["model", "--what-if", "int8-row,float8_e4m3fn,float32,nvfp4", "--sort", "name"];
-    let found = tensors(&folder, &args);
-    assert_eq!(found[0]["stats"], Value::Null);
-    let stats = &found[1]["stats"];
-    assert_eq!(
-        (&stats["min"], &stats["max"], &stats["not_finite"]),
-        (&json!(-20.0), &json!(43.0), &json!(0))
-    );
-    // The values are the integers from -20 to 43.
-    let near = |have: &Value, want: f64| {
+    let integers: Vec<u8> = [3_i32, -5, 8].iter().flat_map(|x| x.to_le_bytes()).collect();
+    let file = safetensors(&header, &[integers, f32s(&w)].concat());
+    folder.write("model/model.safetensors", &file);
+    folder.write("w.npy", &npy("<f4", &format!("({rows}, 200)"), &f32s(&w)));
+    let args = |name| ["inspect", name, "--json", "--what-if", TARGETS];
+    let stats = |bytes: Vec<u8>| -> Vec<Value> {
+        let found: Value = serde_json::from_slice(&bytes).expect("one JSON object");
+        found["tensors"].as_array().expect("a list").iter().map(|tensor| tensor["stats"].clone()).collect()
+    };
+    let found = stats(good(folder.run(&args("model"))));
+    for name in ["model/model.safetensors", "-"] {
+        let output = common::run_in(folder.path(), &args(name), &file);
+        assert_eq!(stats(good(output)), found, "{name}");
+    }
+    assert_eq!(stats(good(folder.run(&args("w.npy")))), found[1..]);
+    let near = |have: &Value, want: f64, by: f64| {
         let have = have.as_f64().unwrap_or(f64::NAN);
-        assert!((have - want).abs() <= 1e-9 * want.abs(), "{have} {want}");
+        assert!((have - want).abs() <= by * want.abs(), "{have} {want}");
     };
-    near(&stats["mean"], 11.5);
-    near(&stats["deviation"], (f64::from(64 * 64 - 1) / 12.0).sqrt());
-    // int8 with a scale for each row: the largest magnitude over 127, and the nearest code.
-    let signal: f64 = w.iter().map(|x| f64::from(*x).powi(2)).sum();
-    let noise: f64 = w
-        .chunks(32)
-        .flat_map(|row| {
-            let scale = row.iter().fold(0.0_f32, |most, x| most.max(x.abs())) / 127.0;
-            row.iter().map(move |x| {
-                let code = (f64::from(*x) / f64::from(scale)).round_ties_even();
-                ((code * f64::from(scale)) as f32 - x).powi(2) as f64
-            })
-        })
-        .sum();
-    let sqnr = |i: usize| stats["what_if"][i]["sqnr"].as_f64();
-    let int8 = sqnr(0).expect("a ratio");
-    assert!(
-        (int8 - 10.0 * (signal / noise).log10()).abs() < 0.01,
-        "{int8} {}",
-        10.0 * (signal / noise).log10()
-    );
-    // Integers up to 16 are exact in 4 bits of precision, and the others are not.
-    let e4m3 = |x: f32| {
-        let step = 2_f32.powi((x.abs().log2().floor() as i32).saturating_sub(3).max(-9));
-        if x == 0.0 { 0.0 } else { (x / step).round_ties_even() * step }
+    assert_eq!((&found[0]["min"], &found[0]["max"], &found[0]["mean"]), (&json!(-5), &json!(8), &json!(2.0)));
+    near(&found[0]["deviation"], (86.0_f64 / 3.0).sqrt(), 1e-12);
+    let (n, values) = (w.len() as f64, w.iter().map(|x| f64::from(*x)));
+    let mean = values.clone().sum::<f64>() / n;
+    near(&found[1]["mean"], mean, 1e-11);
+    near(&found[1]["deviation"], (values.clone().map(|x| (x - mean).powi(2)).sum::<f64>() / n).sqrt(), 1e-11);
+    let signal: f64 = values.clone().map(|x| x * x).sum();
+    let what_if = &found[1]["what_if"];
+    for (i, made) in made(&w).iter().enumerate() {
+        let noise: f64 = values.clone().zip(made).map(|(x, y)| (x - y).powi(2)).sum();
+        let (have, want) = (what_if[i]["sqnr"].as_f64().unwrap_or(f64::NAN), 10.0 * (signal / noise).log10());
+        assert!((have - want).abs() < 0.001, "{}: {have} {want}", what_if[i]["to"]);
+    }
+    // Nothing is lost, so that the ratio is infinite.
+    assert_eq!((&what_if[4]["sqnr"], &what_if[4]["inexact"]), (&Value::Null, &json!(0)));
+    // Codes and scales, with the scale of the tensor.
+    let codes = w.len() as u64;
+    assert_eq!(what_if[0]["bytes"], codes + 4 * rows as u64);
+    assert_eq!(what_if[3]["bytes"], codes / 2 + rows as u64 * 13 + 4);
+    assert_eq!(what_if[3].get("inexact"), None);
+    // A number has no rows.
+    folder.write("one.npy", &npy("<f4", "()", &f32s(&[3.0])));
+    let one = tensors(&folder, &["one.npy", "--what-if", "int8-row"])[0]["stats"]["what_if"][0].clone();
+    assert_eq!(one, json!({"to": "int8-row", "bytes": null, "sqnr": null}));
+    let table = text(&folder, &["w.npy", "--what-if", "nvfp4"]);
+    assert!(table.contains("mean") && table.contains("deviation") && table.contains("nvfp4 dB"), "{table}");
+    assert!(!table.contains("cast to"), "{table}");
+}
+
+#[test]
+fn values_that_are_not_finite_have_no_ratio() {
+    let folder = folder();
+    let found = tensors(&folder, &["in.safetensors", "--what-if", "mx,f16", "--include", "w"]);
+    let stats = &found[0]["stats"];
+    // The finite values are 1, -3.5, 0, -0, 1e-40, 300.5 and 70000.
+    let mean = 70_298.0 / 7.0;
+    assert!((stats["mean"].as_f64().expect("a mean") - mean).abs() < 1e-9, "{stats}");
+    assert_eq!((&stats["not_finite"], &stats["what_if"][0]["sqnr"]), (&json!(3), &Value::Null));
+    assert_eq!(stats["what_if"][1]["sqnr"], Value::Null);
+}
+
+#[test]
+fn arrays_in_fortran_order_are_quantized_by_their_rows() {
+    let folder = Folder::new();
+    let (rows, cols) = (6, 40);
+    let at = |row: usize, col: usize| ((row * 37 + col * 11) % 23) as f32 * 10_f32.powi(row as i32 - 3);
+    let c: Vec<f32> = (0..rows * cols).map(|i| at(i / cols, i % cols)).collect();
+    let fortran: Vec<f32> = (0..rows * cols).map(|i| at(i % rows, i / rows)).collect();
+    folder.write("c.npy", &npy("<f4", "(6, 40)", &f32s(&c)));
+    let descr = "{'descr': '<f4', 'fortran_order': True, 'shape': (6, 40), }";
+    folder.write("f.npy", &npy_of(descr, &f32s(&fortran)));
+    let what_if = |name| {
+        tensors(&folder, &[name, "--what-if", "int8-row,mx,fp8-block128,fp8-tensor"])[0]["stats"]["what_if"]
+            .clone()
     };
-    let noise: f64 = w.iter().map(|x| f64::from(x - e4m3(*x)).powi(2)).sum();
-    near(&stats["what_if"][1]["sqnr"], 10.0 * (signal / noise).log10());
-    assert_eq!(sqnr(2), None);
-    assert!(sqnr(3).is_some_and(|nvfp4| nvfp4 > 10.0 && nvfp4 < int8), "{stats}");
-    let table = text(&folder, &args);
-    assert!(table.contains("int8-row dB") && table.contains("\nw     -2.0000e1  4.3000e1"), "{table}");
-    let line = bad(&folder.run(&["inspect", "model/model.safetensors", "--what-if", "nvfp4"]), &[2]);
-    assert!(line.contains("nvfp4 is a scheme"), "{line}");
+    let (f, c) = (what_if("f.npy"), what_if("c.npy"));
+    for i in 0..4 {
+        // The sums of squares are added up in another order.
+        let [f, c] = [&f, &c].map(|of| of[i]["sqnr"].as_f64().unwrap_or(f64::NAN));
+        assert!((f - c).abs() < 1e-9, "{f} {c}");
+    }
+    assert!(what_if("c.npy")[0]["sqnr"].as_f64().is_some_and(|sqnr| sqnr > 30.0));
+}
+
+/// A GGUF file with a tensor of `float32` and one of `Q8_0`, both with the values from -16 to 15.
+fn gguf() -> Vec<u8> {
+    let text = |text: &str| [&(text.len() as u64).to_le_bytes(), text.as_bytes()].concat();
+    let mut file = [&b"GGUF"[..], &3_u32.to_le_bytes(), &2_u64.to_le_bytes(), &0_u64.to_le_bytes()].concat();
+    for (name, kind, offset) in [("a.weight", 0_u32, 0_u64), ("b.weight", 8, 128)] {
+        file.extend(text(name));
+        file.extend([&2_u32.to_le_bytes()[..], &32_u64.to_le_bytes(), &1_u64.to_le_bytes()].concat());
+        file.extend([&kind.to_le_bytes()[..], &offset.to_le_bytes()].concat());
+    }
+    file.resize(file.len().next_multiple_of(32), 0);
+    file.extend((-16..16_i8).flat_map(|x| f32::from(x).to_le_bytes()));
+    file.extend(0x3C00_u16.to_le_bytes());
+    file.extend((-16..16_i8).map(|x| x as u8));
+    file
+}
+
+/// A file of `torch.save` with a tensor of 4 by `float32`.
+fn torch() -> Vec<u8> {
+    let word = |word: &str| [b"X", &(word.len() as u32).to_le_bytes()[..], word.as_bytes()].concat();
+    let pickle = [
+        &b"\x80\x02}"[..],
+        &word("w"),
+        b"ctorch._utils\n_rebuild_tensor_v2\n((",
+        &word("storage"),
+        b"ctorch\nFloatStorage\n",
+        &word("0"),
+        &word("cpu"),
+        b"K\x04tQK\x00K\x04\x85K\x01\x85\x89ccollections\nOrderedDict\n)RtRs.",
+    ];
+    let data = f32s(&[1.0, 2.0, 3.0, -6.0]);
+    npz(&[("archive/data.pkl", &pickle.concat()), ("archive/data/0", &data)], CompressionMethod::Stored)
+}
+
+#[test]
+fn files_of_checkpoints_are_inspected_and_standard_input_is_one() {
+    let folder = Folder::new();
+    // It belongs to no file that is inspected.
+    folder.write("config.json", br#"{"quantization_config":{"quant_method":"fp8"}}"#);
+    folder.write("in.gguf", &gguf());
+    std::fs::create_dir(folder.at("torch")).expect("a folder");
+    folder.write("torch/in.pt", &torch());
+    for (name, bytes) in [("in.gguf", gguf()), ("torch/in.pt", torch())] {
+        let run = |name: &str| -> Value {
+            let args = ["inspect", name, "--json", "--what-if", "nvfp4,mx,int8-row,bf16"];
+            serde_json::from_slice(&good(common::run_in(folder.path(), &args, &bytes))).expect("JSON")
+        };
+        let (file, input) = (run(name), run("-"));
+        assert_eq!((&file["file"], &input["file"]), (&json!(name), &json!("standard input")));
+        assert_eq!((file.get("folder"), &file["tensors"]), (None, &input["tensors"]));
+        let stats = &file["tensors"][0]["stats"];
+        match name {
+            "in.gguf" => {
+                let [a, b] = [0, 1].map(|i| &file["tensors"][i]);
+                assert_eq!(
+                    (&b["layout"], &b["dtype"], &b["shape"]),
+                    (&json!("Q8_0"), &Value::Null, &json!([1, 32]))
+                );
+                assert_eq!((&a["stats"], &stats["mean"]), (&b["stats"], &json!(-0.5)));
+                assert_eq!(stats["what_if"][3]["sqnr"], Value::Null);
+            }
+            _ => assert_eq!(
+                (&stats["min"], &stats["max"], &stats["mean"]),
+                (&json!(-6.0), &json!(3.0), &json!(0.0))
+            ),
+        }
+        let text = String::from_utf8(good(common::run_in(
+            folder.path(),
+            &["inspect", "-", "--histogram", "--sort", "size"],
+            &bytes,
+        )));
+        let text = text.expect("UTF-8");
+        assert!(text.contains("binary exponents") && text.contains("subnormal"), "{text}");
+        // Nothing is left of the copy, and messages do not name it.
+        let torn = &bytes[..bytes.len() - 9];
+        let line = bad(&common::run_in(folder.path(), &["inspect", "-"], torn), &[4]);
+        assert!(line.contains("standard input") && !line.contains(".lanecast-"), "{line}");
+        let output = common::run_in(folder.path(), &["inspect", "-", "--include", "nothing"], &bytes);
+        let line = bad(&output, &[2]);
+        assert!(line.contains("standard input, --include"), "{line}");
+    }
+    // A file that standard input was redirected from.
+    let mut command = common::program();
+    command.args(["inspect", "-", "--json"]).current_dir(folder.path());
+    command.stdin(std::fs::File::open(folder.at("in.gguf")).expect("a file"));
+    let found: Value = serde_json::from_slice(&good(command.output().expect("a run"))).expect("JSON");
+    assert_eq!((&found["file"], &found["layout"]), (&json!("standard input"), &json!("GGUF")));
+    bad(&folder.run(&["inspect", "in.gguf", "--format", "npy"]), &[4]);
 }

@@ -11,6 +11,7 @@ mod common;
 use std::{
     fs::File,
     io::{BufWriter, Write},
+    process::{Command, Stdio},
 };
 
 use common::{Folder, stderr};
@@ -155,6 +156,22 @@ fn headers_and_tensors_take_bounded_memory() {
         let peak = peak();
         eprintln!("{args}: at most {peak} MiB up to here");
         assert!(peak < MIB, "{args}: {peak} MiB");
+    }
+    // A few blocks for each thread.
+    let cores = std::thread::available_parallelism().map_or(1, |n| n.get() as u64);
+    for input in ["src", "src/model.safetensors", "-"] {
+        let mut cat = Command::new("cat");
+        let mut cat = cat.arg(folder.at("src/model.safetensors")).stdout(Stdio::piped()).spawn().unwrap();
+        let mut command = common::program();
+        command.args(["inspect", input, "--what-if", "nvfp4,fp8-block128,int8-row,bfloat16"]);
+        command.current_dir(folder.path()).stdin(cat.stdout.take().unwrap());
+        common::good(command.output().unwrap());
+        // The pipe of a program that did not read it ends.
+        drop(command);
+        cat.wait().unwrap();
+        let peak = peak();
+        eprintln!("inspect {input}: at most {peak} MiB up to here");
+        assert!(peak < MIB + 8 * cores, "{input}: {peak} MiB");
     }
     let check_below = |limit: u64, what: &str, file: &str, codes: &[i32]| {
         let out = file.replace("in.", "out.");

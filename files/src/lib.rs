@@ -77,6 +77,6 @@ pub use self::{
     select::Selection,
     settings::{OnLoss, Settings, in_files},
     staged::StagedFolder,
-    stats::{Number, Stats, WhatIf},
+    stats::{Elements, Feed, Number, Sink, Stats, Target, WhatIf, measure},
     temporary::{abandon, leftovers, remove_leftovers},
 };

@@ -1,27 +1,42 @@
-//! Statistics of the values of a tensor, and what casts to other dtypes would lose.
+//! Statistics of the values of a tensor, and what casts to other dtypes and schemes would lose.
 //!
-//! The elements are read once, in blocks, however many there are. Floats are widened to `float64` and integers to 64 bits, which is
-//! exact.
+//! *Law.* The elements are read in order, in blocks, however many there are, and the numbers do not depend on the threads. Floats are widened to
+//! `float64` and integers to 64 bits, which is exact.
+//!
+//! *Method.* `blocks` divides what arrives, `tally` counts each block, and `trial` tries what it becomes. Schemes with a scale for the whole
+//! tensor need its largest magnitude first, so that the elements are read a second time for them.
 
-use std::io::Read;
+mod blocks;
+mod tally;
+mod trial;
 
-use lanecast::{Bytes, BytesMut, CastPlan, CastReport, DType, Encoding, Kind, Level, Spec, Threads};
+use std::{io::Read, thread};
+
+use lanecast::{Bytes, CastReport, DType, Encoding, Kind, scaled::Scheme};
 use serde::Serialize;
 
+use self::{
+    blocks::Division,
+    tally::{Moments, Tally},
+    trial::{Block, Lost, Trial},
+};
 use crate::{
     error::{Error, Result},
     file::TensorFile,
     formats::format::{Place, quoted},
     pump::byte_len,
     report::all_counts,
-    settings::{Settings, in_files},
+    settings::Settings,
 };
 
-/// Elements per block; they take at most 8 MiB.
-const BLOCK: u64 = 1 << 19;
-
-/// The binary exponent of the least number that is not zero, 2^-1074.
-const LEAST: i32 = -1074;
+/// Elements of a block, about, unless a scheme needs more.
+const BLOCK: u64 = 1 << 15;
+/// Bytes that are read at once.
+const PIECE: usize = 1 << 18;
+/// Bytes of memory that all blocks may take, unless one alone takes more.
+const MEMORY: u64 = 1 << 27;
+/// Bytes of memory for an element: what is read, what it becomes, and all in between.
+const PER_ELEMENT: u64 = 40;
 
 /// Statistics of the values of a tensor. The two parts of a complex number count as two values.
 #[derive(Clone, Debug, Serialize)]
@@ -30,10 +45,16 @@ pub struct Stats {
     pub min: Option<Number>,
     /// The largest finite number; `None` if no number is finite.
     pub max: Option<Number>,
+    /// The mean of the finite numbers; `None` if no number is finite.
+    pub mean: Option<f64>,
+    /// The standard deviation of all finite numbers; `None` if no number is finite.
+    pub deviation: Option<f64>,
     /// How many are NaN.
     pub nan: u64,
     /// How many are infinite.
     pub infinities: u64,
+    /// How many are NaN or infinite.
+    pub not_finite: u64,
     /// How many are zero, of either sign.
     pub zeros: u64,
     /// How many are nonzero and smaller in magnitude than the smallest normal number of the dtype.
@@ -55,127 +76,255 @@ pub enum Number {
     Int(i128),
 }
 
-/// What a cast would lose.
+impl Number {
+    /// The nearest `float64`.
+    fn to_f64(self) -> f64 {
+        match self {
+            Self::Float(x) => x,
+            Self::Int(x) => x as f64,
+        }
+    }
+}
+
+/// What values may become.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Target {
+    /// Elements of a dtype.
+    DType(DType),
+    /// Codes and scales of a scheme.
+    Scheme(Scheme),
+}
+
+impl Target {
+    /// Its name.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::DType(dtype) => dtype.name(),
+            Self::Scheme(scheme) => scheme.name().unwrap_or("scheme"),
+        }
+    }
+}
+
+/// What a target would make of the values.
 #[derive(Clone, Debug, Serialize)]
 pub struct WhatIf {
-    /// The dtype.
-    #[serde(serialize_with = "as_name")]
-    pub to: DType,
-    /// The size of the tensor in that dtype, packed, in bytes.
-    pub bytes: u64,
-    /// Counts of values that would not fit, including those that would only be rounded.
-    #[serde(flatten, serialize_with = "all_counts")]
-    pub counts: CastReport,
+    /// The name of the dtype or the scheme.
+    pub to: &'static str,
+    /// The size of the tensor, packed and with all scales, in bytes; `None` if the scheme does not take it.
+    pub bytes: Option<u64>,
+    /// The signal-to-quantization-noise ratio in decibels: the sum of the squares of the values over the sum of the squares of the errors.
+    /// `None` if it is infinite, if a value is not finite or complex, or if the scheme does not take the tensor.
+    pub sqnr: Option<f64>,
+    /// Counts of values that would not fit in the dtype, including those that would only be rounded; `None` for a scheme.
+    #[serde(flatten, serialize_with = "counts")]
+    pub counts: Option<CastReport>,
 }
 
-fn as_name<S: serde::Serializer>(dtype: &DType, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-    serializer.serialize_str(dtype.name())
+fn counts<S: serde::Serializer>(
+    report: &Option<CastReport>,
+    serializer: S,
+) -> std::result::Result<S::Ok, S::Error> {
+    match report {
+        Some(report) => all_counts(report, serializer),
+        None => serializer.collect_map(std::iter::empty::<(&str, u64)>()),
+    }
 }
 
-/// The running counts.
-struct Tally {
-    /// Nonzero numbers below this are subnormal.
-    normal: f64,
-    min: Option<Number>,
-    max: Option<Number>,
-    nan: u64,
-    infinities: u64,
-    zeros: u64,
-    subnormals: u64,
-    /// The counts of the exponents from [`LEAST`] on.
-    exponents: Vec<u64>,
+/// The elements of a tensor, as they are given to [`measure`].
+#[derive(Clone, Debug)]
+pub struct Elements {
+    /// Their dtype, storage and byte order.
+    pub encoding: Encoding,
+    /// The shape of the tensor, which schemes divide.
+    pub shape: Vec<usize>,
+    /// Whether the first axis varies fastest.
+    pub fortran_order: bool,
 }
 
-impl Tally {
-    fn new(dtype: DType) -> Self {
-        let normal = match dtype.spec() {
-            // In a format without a mantissa all numbers are normal.
-            Spec::Float(of) | Spec::Complex(of) if of.mantissa_bits > 0 => {
-                f64::from_bits(((1 - of.bias + 1023) as u64) << 52)
+impl Elements {
+    fn count(&self) -> u64 {
+        self.shape.iter().fold(1, |n, axis| n.saturating_mul(*axis as u64))
+    }
+
+    /// The bytes that [`measure`] takes for these targets: all of the elements, once or twice.
+    pub fn bytes(&self, targets: &[Target]) -> u64 {
+        let twice = targets
+            .iter()
+            .any(|target| matches!(target, Target::Scheme(scheme) if trial::needs_amax(scheme)));
+        let bytes = byte_len(self.encoding, self.count()).unwrap_or(u64::MAX);
+        bytes.saturating_mul(if twice { 2 } else { 1 })
+    }
+}
+
+/// What receives bytes.
+pub type Sink<'s> = dyn FnMut(&[u8]) -> Result<()> + 's;
+/// What gives all bytes of a tensor to a [`Sink`], in pieces of any size.
+pub type Feed<'f> = dyn FnMut(&mut Sink<'_>) -> Result<()> + 'f;
+
+/// A block, measured.
+struct Part {
+    tally: Option<Tally>,
+    moments: Moments,
+    lost: Vec<Lost>,
+}
+
+/// Statistics of elements, and what targets would make of them with these `settings`, on at most `threads` threads. `feed` is called once for each
+/// time that the elements have to be read.
+///
+/// # Errors
+///
+/// [`Error::Format`] if `feed` gives fewer or more bytes than the elements have, [`Error::Unsupported`] if the library refuses a cast, and the
+/// errors of `feed`.
+pub fn measure(
+    of: &Elements,
+    targets: &[Target],
+    settings: &Settings,
+    threads: usize,
+    feed: &mut Feed<'_>,
+) -> Result<Stats> {
+    let trials =
+        targets.iter().map(|target| Trial::new(of, target, settings)).collect::<Result<Vec<Trial>>>()?;
+    let numbers = Numbers::new(of.encoding, settings)?;
+    let (early, late): (Vec<usize>, Vec<usize>) =
+        (0..trials.len()).partition(|index| !trials[*index].needs_amax());
+    let (mut tally, mut moments) = (Tally::new(of.encoding.dtype()), Moments::default());
+    let mut lost = vec![Lost::default(); trials.len()];
+    for (pass, chosen) in [early, late].iter().enumerate() {
+        if pass > 0 && chosen.is_empty() {
+            break;
+        }
+        let (is_first, amax) = (pass == 0, tally.largest());
+        let work = |source: &[u8], n: usize| {
+            let mut part = Part { tally: None, moments: Moments::default(), lost: Vec::new() };
+            let (counted, numbers) = numbers.of(source, n, is_first)?;
+            if is_first {
+                (part.tally, part.moments) = (counted, Moments::of(&numbers));
             }
-            _ => 0.0,
+            let block = Block { source, n, numbers: &numbers };
+            let lost = chosen.iter().map(|index| trials[*index].run(&block, &of.shape, amax));
+            Ok(Part { lost: lost.collect::<Result<_>>()?, ..part })
         };
-        let exponents = vec![0; (1024 - LEAST) as usize];
-        Self { normal, min: None, max: None, nan: 0, infinities: 0, zeros: 0, subnormals: 0, exponents }
+        let mut merge = |part: Part| {
+            part.tally.iter().for_each(|more| tally.merge(more));
+            moments.merge(&part.moments);
+            chosen.iter().zip(&part.lost).for_each(|(index, more)| lost[*index].merge(more));
+        };
+        division(of, chosen.iter().map(|index| &trials[*index]), threads).run(feed, &work, &mut merge)?;
     }
-
-    fn floats(&mut self, numbers: impl Iterator<Item = f64>) {
-        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
-        for x in numbers {
-            let size = x.abs();
-            if size == 0.0 {
-                self.zeros += 1;
-            } else if size < f64::INFINITY {
-                self.subnormals += u64::from(size < self.normal);
-                self.exponents[(exponent(size) - LEAST) as usize] += 1;
-            } else {
-                let nan = u64::from(size.is_nan());
-                self.nan += nan;
-                self.infinities += 1 - nan;
-                continue;
-            }
-            min = min.min(x);
-            max = max.max(x);
-        }
-        if min <= max {
-            self.extend(Number::Float(min), Number::Float(max));
-        }
-    }
-
-    fn integers(&mut self, numbers: impl Iterator<Item = i128>) {
-        let (mut min, mut max) = (i128::MAX, i128::MIN);
-        for x in numbers {
-            match x.unsigned_abs().checked_ilog2() {
-                Some(exponent) => self.exponents[(exponent as i32 - LEAST) as usize] += 1,
-                None => self.zeros += 1,
-            }
-            min = min.min(x);
-            max = max.max(x);
-        }
-        if min <= max {
-            self.extend(Number::Int(min), Number::Int(max));
-        }
-    }
-
-    fn extend(&mut self, min: Number, max: Number) {
-        self.min = self.min.filter(|old| *old <= min).or(Some(min));
-        self.max = self.max.filter(|old| *old >= max).or(Some(max));
-    }
-
-    fn done(self, what_if: Vec<WhatIf>) -> Stats {
-        let exponents = self.exponents.iter().enumerate().filter(|(_, n)| **n > 0);
-        Stats {
-            exponents: exponents.map(|(i, n)| (i as i32 + LEAST, *n)).collect(),
-            min: self.min,
-            max: self.max,
-            nan: self.nan,
-            infinities: self.infinities,
-            zeros: self.zeros,
-            subnormals: self.subnormals,
-            what_if,
-        }
-    }
+    let what_if =
+        trials.iter().zip(&lost).map(|(trial, lost)| trial.what_if(of.count(), lost, moments.squares));
+    Ok(Stats {
+        min: tally.min,
+        max: tally.max,
+        mean: moments.mean(),
+        deviation: moments.deviation(),
+        nan: tally.nan,
+        infinities: tally.infinities,
+        not_finite: tally.nan + tally.infinities,
+        zeros: tally.zeros,
+        subnormals: tally.subnormals,
+        exponents: tally.exponents(),
+        what_if: what_if.collect(),
+    })
 }
 
-/// The binary exponent of a finite number above zero.
-fn exponent(x: f64) -> i32 {
-    let bits = x.to_bits();
-    match bits >> 52 {
-        0 => LEAST + 63 - bits.leading_zeros() as i32,
-        field => field as i32 - 1023,
-    }
+/// Blocks that all trials can take.
+fn division<'t>(of: &Elements, trials: impl Iterator<Item = &'t Trial>, threads: usize) -> Division {
+    let elements = of.count();
+    // Elements of less than a byte fill whole bytes in eights.
+    let unit = trials.map(|trial| trial.unit(elements)).fold(8, least_common_multiple);
+    let block = unit.saturating_mul((BLOCK / unit).max(1));
+    let most = (MEMORY / PER_ELEMENT) / block.saturating_mul(2);
+    let threads = threads.min(usize::try_from(most).unwrap_or(usize::MAX)).max(1);
+    Division { encoding: of.encoding, elements, block, threads }
 }
 
-/// A cast whose losses are counted.
-struct Trial {
-    plan: CastPlan,
-    counts: CastReport,
+fn least_common_multiple(x: u64, y: u64) -> u64 {
+    let (mut divisor, mut rest) = (x.max(1), y.max(1));
+    while rest != 0 {
+        (divisor, rest) = (rest, divisor % rest);
+    }
+    (x.max(1) / divisor).saturating_mul(y.max(1))
+}
+
+/// Reads elements as numbers.
+struct Numbers {
+    dtype: DType,
+    /// 2 for complex numbers, which are read as two floats.
+    parts: usize,
+    plan: lanecast::CastPlan,
+}
+
+impl Numbers {
+    fn new(from: Encoding, settings: &Settings) -> Result<Self> {
+        let dtype = from.dtype();
+        let (part, parts) = match dtype {
+            DType::Complex64 => (Encoding::new(DType::Float32).with_order(from.order()), 2),
+            DType::Complex128 => (Encoding::new(DType::Float64).with_order(from.order()), 2),
+            _ => (from, 1),
+        };
+        let wide = match dtype.kind() {
+            Kind::SignedInt => DType::Int64,
+            Kind::UnsignedInt => DType::UInt64,
+            _ => DType::Float64,
+        };
+        Ok(Self { dtype, parts, plan: settings.plan(part, wide.into())? })
+    }
+
+    /// The numbers, and their counts if `counted` is set.
+    fn of(&self, source: &[u8], n: usize, counted: bool) -> Result<(Option<Tally>, Vec<f64>)> {
+        let count = n * self.parts;
+        let bytes = Bytes::new(source, count);
+        let mut tally = counted.then(|| Tally::new(self.dtype));
+        let numbers = match self.plan.target().dtype() {
+            DType::Int64 => {
+                let mut numbers = vec![0_i64; count];
+                self.plan.run(bytes, &mut numbers[..])?;
+                tally.iter_mut().for_each(|tally| tally.integers(numbers.iter().map(|x| (*x).into())));
+                numbers.into_iter().map(|x| x as f64).collect()
+            }
+            DType::UInt64 => {
+                let mut numbers = vec![0_u64; count];
+                self.plan.run(bytes, &mut numbers[..])?;
+                tally.iter_mut().for_each(|tally| tally.integers(numbers.iter().map(|x| (*x).into())));
+                numbers.into_iter().map(|x| x as f64).collect()
+            }
+            _ => {
+                let mut numbers = vec![0.0_f64; count];
+                self.plan.run(bytes, &mut numbers[..])?;
+                tally.iter_mut().for_each(|tally| tally.floats(&numbers));
+                numbers
+            }
+        };
+        Ok((tally, numbers))
+    }
 }
 
 impl TensorFile {
-    /// Statistics of the values of a tensor, and what casts to `what_if` would lose with these `settings`. `None` if the file does not
-    /// say what the elements are, or if the tensor is a field of a structured array. After each block `go_on` is called with its size in
-    /// bytes, and an error from it ends the work.
+    /// The elements of a tensor, for [`measure`]. `None` if the file does not say what the elements are, or if the tensor is a field of a
+    /// structured array.
+    ///
+    /// # Panics
+    ///
+    /// If `index` is out of range.
+    pub fn elements(&self, index: usize) -> Option<Elements> {
+        let tensor = &self.tensors()[index];
+        let (encoding, elements) = (tensor.buffer?, tensor.elements?);
+        if tensor.place == Place::Field {
+            return None;
+        }
+        let whole = |axis: &u64| usize::try_from(*axis).ok();
+        let shape = tensor.shape.as_ref().and_then(|shape| shape.iter().map(whole).collect());
+        let shape = match shape {
+            Some(shape) => shape,
+            None => vec![usize::try_from(elements).ok()?],
+        };
+        Some(Elements { encoding, shape, fortran_order: tensor.fortran_order })
+    }
+
+    /// Statistics of the values of a tensor, and what casts to targets would lose with these `settings`, on all threads. `None` if the tensor
+    /// has no [`elements`](Self::elements). After each piece that was read `go_on` is called with its size in bytes, and an error from it ends
+    /// the work.
     ///
     /// # Errors
     ///
@@ -187,83 +336,37 @@ impl TensorFile {
     pub fn stats(
         &mut self,
         index: usize,
-        what_if: &[DType],
+        targets: &[Target],
         settings: &Settings,
         go_on: &mut dyn FnMut(u64) -> Result<()>,
     ) -> Result<Option<Stats>> {
-        let tensor = &self.tensors()[index];
-        let (Some(from), Some(elements)) = (tensor.buffer, tensor.elements) else { return Ok(None) };
-        if tensor.place == Place::Field {
-            return Ok(None);
-        }
-        let place = quoted("tensor", &tensor.name);
-        let path = self.path().to_owned();
-        let failed = |e: Error| e.at(&place).in_path(&path);
-        let trials = what_if.iter().map(|to| {
-            let plan = settings.plan(from, Encoding::packed(*to))?.checked(Level::Exact);
-            Ok(Trial { plan: plan.with_threads(Threads::Rayon), counts: CastReport::default() })
-        });
-        let mut trials = trials.collect::<Result<Vec<Trial>>>().map_err(failed)?;
-        let mut reader = self.reader(index)?;
-        let tally = tally(&mut *reader, from, elements, settings, &mut trials, go_on).map_err(failed)?;
-        let what_if = trials.iter().map(|trial| {
-            let to = trial.plan.target();
-            WhatIf { to: to.dtype(), bytes: byte_len(to, elements).unwrap_or(u64::MAX), counts: trial.counts }
-        });
-        Ok(Some(tally.done(what_if.collect())))
+        let Some(of) = self.elements(index) else { return Ok(None) };
+        let (place, path) = (quoted("tensor", &self.tensors()[index].name), self.path().to_owned());
+        let threads = thread::available_parallelism().map_or(1, usize::from);
+        let bytes = byte_len(of.encoding, of.count()).unwrap_or(u64::MAX);
+        let mut feed = |sink: &mut Sink<'_>| {
+            let (mut reader, mut piece) = (self.reader(index)?, Vec::new());
+            let mut left = bytes;
+            while left > 0 {
+                piece.clear();
+                let most = left.min(PIECE as u64);
+                (&mut *reader).take(most).read_to_end(&mut piece).map_err(|e| Error::reading(&e))?;
+                if piece.is_empty() {
+                    break;
+                }
+                left -= piece.len() as u64;
+                sink(&piece)?;
+                go_on(piece.len() as u64)?;
+            }
+            // The checksum of a compressed member is verified at its end.
+            reader.read(&mut [0]).map_err(|e| Error::reading(&e))?;
+            Ok(())
+        };
+        measure(&of, targets, settings, threads, &mut feed).map(Some).map_err(|e| match e.detail() {
+            Some(detail) if detail.place.is_empty() => e.at(&place).in_path(&path),
+            _ => e,
+        })
     }
-}
-
-fn tally(
-    reader: &mut dyn Read,
-    from: Encoding,
-    elements: u64,
-    settings: &Settings,
-    trials: &mut [Trial],
-    go_on: &mut dyn FnMut(u64) -> Result<()>,
-) -> Result<Tally> {
-    let dtype = from.dtype();
-    let mut tally = Tally::new(dtype);
-    // A complex number is read as two floats.
-    let (part, parts) = match dtype {
-        DType::Complex64 => (Encoding::new(DType::Float32).with_order(from.order()), 2),
-        DType::Complex128 => (Encoding::new(DType::Float64).with_order(from.order()), 2),
-        _ => (from, 1),
-    };
-    let wide = match dtype.kind() {
-        Kind::SignedInt => DType::Int64,
-        Kind::UnsignedInt => DType::UInt64,
-        _ => DType::Float64,
-    };
-    let plan: CastPlan = settings.plan(part, in_files(wide))?;
-    let (mut source, mut numbers) = (Vec::new(), Vec::new());
-    let mut done = 0;
-    while done < elements {
-        let n = (elements - done).min(BLOCK);
-        let bytes = byte_len(from, n).unwrap_or(0);
-        source.clear();
-        reader.take(bytes).read_to_end(&mut source).map_err(|e| Error::reading(&e))?;
-        if source.len() as u64 != bytes {
-            return Err(Error::format("the data ends early"));
-        }
-        let count = n as usize * parts;
-        numbers.resize(count * 8, 0);
-        plan.run(Bytes::new(&source, count), BytesMut::new(&mut numbers, count))?;
-        let (words, _) = numbers.as_chunks();
-        match wide {
-            DType::Int64 => tally.integers(words.iter().map(|w| i64::from_le_bytes(*w).into())),
-            DType::UInt64 => tally.integers(words.iter().map(|w| u64::from_le_bytes(*w).into())),
-            _ => tally.floats(words.iter().map(|w| f64::from_le_bytes(*w))),
-        }
-        for trial in trials.iter_mut() {
-            trial.counts = trial.counts.and(&trial.plan.count(Bytes::new(&source, n as usize))?);
-        }
-        done += n;
-        go_on(bytes)?;
-    }
-    // The checksum of a compressed member is verified at its end.
-    reader.read(&mut [0]).map_err(|e| Error::reading(&e))?;
-    Ok(tally)
 }
 
 #[cfg(test)]
@@ -271,24 +374,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponents_are_those_of_the_numbers() {
-        for (x, e) in [
-            (1.0, 0),
-            (1.999, 0),
-            (0.5, -1),
-            (f64::MAX, 1023),
-            (f64::MIN_POSITIVE, -1022),
-            (f64::from_bits(1), -1074),
-            (f64::from_bits(3), -1073),
-        ] {
-            assert_eq!(exponent(x), e, "{x}");
-        }
-        let mut tally = Tally::new(DType::Float16);
-        tally.floats([f64::from_bits(1), -f64::MAX, 0.0, -0.0, f64::NAN].into_iter());
-        assert_eq!((tally.zeros, tally.nan, tally.subnormals), (2, 1, 1));
-        assert_eq!((tally.min, tally.max), (Some(Number::Float(-f64::MAX)), Some(Number::Float(5e-324))));
-        let mut tally = Tally::new(DType::UInt64);
-        tally.integers([u64::MAX.into(), 0, 1].into_iter());
-        assert_eq!(tally.done(Vec::new()).exponents, [(0, 1), (63, 1)]);
+    fn multiples_are_common() {
+        assert_eq!(
+            [(8, 6), (8, 1), (1, 0), (12, 8)].map(|(x, y)| least_common_multiple(x, y)),
+            [24, 8, 1, 24]
+        );
+        assert_eq!(least_common_multiple(u64::MAX, 2), u64::MAX);
     }
 }

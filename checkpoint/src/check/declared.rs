@@ -58,7 +58,7 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
     }
 }
 
-/// The size that the index states against that of the tensors.
+/// Compares the size that the index states with the size of the tensors.
 fn total_size(of: &Subject<'_>) -> Option<Finding> {
     let source = &of.checkpoint.source;
     let index = source.index.as_ref()?;

@@ -1,6 +1,6 @@
 //! What each loader reads of each layout: a table.
 //!
-//! The sources are those of transformers 5.23.0, vLLM 0.33.0, SGLang 0.5.23, llama.cpp's converter, mlx-lm 0.32.2, and ComfyUI. Another
+//! The sources are transformers 5.23.0, vLLM 0.33.0, SGLang 0.5.23, llama.cpp's converter, mlx-lm 0.32.2, and ComfyUI. Another
 //! version may read more or less. To record a change, edit a row of [`TABLE`].
 
 use lanecast::DType::{self, Float4E2M1FN, Float8E8M0FNU, UInt8};

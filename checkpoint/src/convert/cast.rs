@@ -14,7 +14,7 @@ use crate::{
     write::{Loss, Notes},
 };
 
-/// Elements that are cast at once. Those of every dtype fill whole bytes.
+/// Elements that are cast at once. They fill whole bytes in every dtype.
 const PART: usize = 1 << 18;
 
 /// Bytes of the smallest range of elements of `to` that can be cast alone.

@@ -54,7 +54,7 @@ pub struct ConvertOptions {
     pub include: Vec<String>,
     /// Globs of tensors that are copied.
     pub exclude: Vec<String>,
-    /// Files get at most so many bytes of tensors, unless one tensor has more. `None` keeps the files of the source.
+    /// Files get at most this number of bytes of tensors, unless one tensor has more. `None` keeps the files of the source.
     pub max_shard_size: Option<u64>,
     /// Whether to go on with what an earlier run left unfinished. It must have had the same source and options.
     #[serde(skip)]
@@ -70,7 +70,7 @@ pub struct ConvertOptions {
     /// Bytes of a file after which it is flushed to disk, so that a later run goes on from there. A whole number of tensors is.
     #[serde(skip)]
     pub mark_every: u64,
-    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, of which eight are enough.
+    /// The threads that read and compute, beside the one that writes. `None` takes as many as there are cores, and at most eight.
     #[serde(skip)]
     pub threads: Option<usize>,
     /// Waits for files of the source that are missing or not complete, until nothing has changed in its folder for so long. Files that are

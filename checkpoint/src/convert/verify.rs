@@ -16,7 +16,7 @@ use crate::{
     write::{Callbacks, Plan, Step},
 };
 
-/// Elements that are compared at once, another number than the first cast has. Those of every dtype fill whole bytes.
+/// Elements that are compared at once, another number than the first cast has. They fill whole bytes in every dtype.
 const PART: usize = 3 << 16;
 
 /// Elements of a tensor of the source and of the output.
@@ -87,7 +87,7 @@ pub(super) fn compare(
     Ok(plan.shards.iter().map(|shard| shard.tensors.len()).sum())
 }
 
-/// Compares elements, and returns the bytes of those of the output.
+/// Compares elements, and returns the bytes of the elements of the output.
 fn compare_values(source: &Source, written: &Source, part: &Part<'_>) -> Result<u64> {
     let Part { old, new, to, first, count } = *part;
     let from = old.dtype().unwrap_or(to);

@@ -1,6 +1,6 @@
 //! Weights of at most 4 bits: what the codes of a block stand for is computed once, and then looked up.
 //!
-//! *Law.* The bits are those of the plain decoder, whose value of a code and a block is used.
+//! *Law.* The bits are the same as with the plain decoder, whose value of a code and a block is used.
 
 use lanecast::{BytesMut, CastOptions, CastPlan, DType};
 use lanecast_files::Result;

@@ -52,7 +52,7 @@ impl Window {
     }
 }
 
-/// A weight with scales in memory: all of them, or those of a part.
+/// A weight with scales in memory: all of them, or the scales of a part.
 pub(crate) struct Decoder<'a> {
     pub(crate) source: &'a Source,
     pub(crate) coding: &'a Coding,
@@ -69,7 +69,7 @@ pub(crate) struct Decoder<'a> {
     zeros: Vec<u8>,
     biases: Vec<u8>,
     pub(crate) groups: Vec<usize>,
-    /// The factor, if it is that of a tensor.
+    /// The factor, if all of the tensor has it.
     pub(crate) factor: Option<f32>,
     /// Whether values are integers less zero points, times finite scales.
     pub(super) is_affine: bool,
@@ -357,7 +357,7 @@ fn sign_extend(field: u8, bits: u32) -> i8 {
     ((field << (8 - bits)) as i8) >> (8 - bits)
 }
 
-/// The value of every field of so many bits.
+/// The value of every field of a number of bits.
 fn table(values: &Codes, bits: u32) -> Result<Vec<f64>> {
     let fields: Vec<u8> = (0..=u8::MAX >> (8 - bits)).collect();
     let mut table = Vec::new();

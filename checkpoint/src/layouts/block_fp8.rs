@@ -1,7 +1,7 @@
 //! 8-bit floats in blocks, as DeepSeek stores them, and what derives from it: `weight_scale_inv` (a multiplier, despite its name) for each
 //! tile; `.scale` and experts of 4-bit floats in DeepSeek V4; scales of bytes for 32 codes (`mxfp8`); one scale for the tensor.
 //!
-//! The block is that of the configuration, not the quotient of the shapes, which is wrong where the last tile is partial.
+//! The configuration gives the block, not the quotient of the shapes, which is wrong where the last tile is partial.
 
 use lanecast::DType::{self, Float4E2M1FN, Float8E8M0FNU, Int8, UInt8};
 use lanecast_files::Result;

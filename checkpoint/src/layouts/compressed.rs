@@ -270,7 +270,7 @@ impl Part<'_> {
         }
     }
 
-    /// Packed microscaled floats of so many bits.
+    /// Packed microscaled floats of a number of bits.
     fn packed(&self, element: DType, bits: u32, group: usize) -> Result<Coding> {
         let scale = self.need("weight_scale")?;
         let [leading @ .., bytes] = self.of.shape(self.codes) else {

@@ -2,7 +2,7 @@
 //! version `gptq` stores zero points less one, `gptq_v2` as they are.
 //!
 //! `dynamic` in the configuration has rules for modules: a regular expression, and the members that differ. Rules that fit one module must
-//! agree: the order in which programs try them is not that of the JSON.
+//! agree: the order in which programs try them is not their order in the JSON.
 
 use lanecast::DType::Int32;
 use lanecast_files::Result;
@@ -60,7 +60,7 @@ struct Widths {
 }
 
 impl Widths {
-    /// The members of an object, and those of `others` where it has none.
+    /// The members of an object, and the members of `others` where it has none.
     fn new(of: &Value, others: &Self) -> Result<Self> {
         let bits = number(of, "bits").or(others.bits);
         if let Some(bits) = bits.filter(|bits| !BITS.contains(bits)) {

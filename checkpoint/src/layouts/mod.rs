@@ -1,7 +1,7 @@
 //! The layouts: one module each, which resolves the tensors of a weight to a [`Coding`].
 //!
 //! *Law.* The configuration (or header) and the names, dtypes and shapes of the tensors are two witnesses. Both must agree; otherwise the
-//! error names both. The name of the model is never asked.
+//! error names both. The name of the model is never evidence.
 //!
 //! A layout is a [`Method`]. [`recognise`] tries the rows of [`METHODS`] in order. To add a layout, write a module with a `recognise`
 //! function, and add a row.
@@ -151,7 +151,7 @@ fn check_companions(of: &Context<'_>, coding: &Coding) -> Result<()> {
     Ok(())
 }
 
-/// The axes of a shape that matter: those of length 1 are left out by some writers, and added by others.
+/// The axes of a shape that matter. Some writers leave axes of length 1 out, and others add them.
 fn significant(shape: &[usize]) -> Vec<usize> {
     shape.iter().copied().filter(|n| *n != 1).collect()
 }

@@ -337,7 +337,7 @@ impl<'r> Machine<'r> {
         }
     }
 
-    /// An integer of so many bytes.
+    /// An integer of a number of bytes.
     fn long(&mut self, n: u64) -> Result<()> {
         let bytes = self.read(n)?;
         // The sign fills the missing bytes.
@@ -395,7 +395,7 @@ impl<'r> Machine<'r> {
         Ok(bytes)
     }
 
-    /// So many bytes. A hostile length allocates no more than there is.
+    /// The next bytes. A hostile length allocates no more than there is.
     fn read(&mut self, n: u64) -> Result<Vec<u8>> {
         self.take(n)?;
         let mut bytes = Vec::new();

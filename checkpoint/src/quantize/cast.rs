@@ -32,7 +32,7 @@ use crate::{
 #[derive(Clone, Debug)]
 pub(super) struct Cast {
     pub(super) scheme: Scheme,
-    /// The scale of the tensor, beside those of the blocks.
+    /// The scale of the tensor, beside the scales of the blocks.
     pub(super) global: Option<f32>,
     /// The only scale.
     pub(super) scale: Option<f32>,
@@ -49,7 +49,7 @@ pub(super) enum Form {
     Plain,
     /// 4-bit integers plus 8.
     Offset,
-    /// 4-bit codes, of which the first is in the upper bits.
+    /// 4-bit codes. The first one of a byte is in the upper bits.
     HighNibbleFirst,
 }
 
@@ -119,13 +119,13 @@ impl Cast {
         }
     }
 
-    /// Bytes of the codes of so many rows.
+    /// Bytes of the codes of a number of rows.
     pub(super) fn codes_len(&self, rows: usize, cols: usize) -> usize {
         let [_, cols] = self.padded(rows, cols);
         rows * cols * self.scheme.element.bits() as usize / 8
     }
 
-    /// Bytes of the scales of so many rows, which are whole blocks; `None` if one scale is that of all rows.
+    /// Bytes of the scales of a number of rows, which are whole blocks; `None` if all rows share one scale.
     pub(super) fn scales_len(&self, rows: usize, cols: usize, swizzled: bool) -> Option<usize> {
         let [_, cols] = self.padded(rows, cols);
         let [high, wide] = match self.scheme.granularity {

@@ -29,7 +29,7 @@ pub(super) struct Matrix {
     pub(super) batches: Range<usize>,
     /// Which rows of each are the weight.
     pub(super) rows: Range<usize>,
-    /// Rows of a matrix of the tensor, those of the weight or more.
+    /// Rows of a matrix of the tensor, as many as the weight has or more.
     pub(super) height: usize,
     /// Columns.
     pub(super) cols: usize,

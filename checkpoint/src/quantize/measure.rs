@@ -1,6 +1,6 @@
 //! The first pass: what must be known of whole weights, and of those that share a scale, before a code can be made.
 //!
-//! *Law.* Measurements of ranges merge to that of the weight, however it is divided.
+//! *Law.* Measurements of ranges merge to the measurement of the weight, however it is divided.
 
 use std::{collections::HashMap, ops::Range};
 

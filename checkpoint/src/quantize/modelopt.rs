@@ -37,7 +37,7 @@ fn described(scheme: QuantScheme) -> Map<String, Value> {
     described
 }
 
-/// What loaders take the description for: they look for this name. The version is that of the format.
+/// What loaders take the description for: they look for this name. The version means the format.
 fn producer() -> Value {
     json!({ "name": "modelopt", "version": "0.47.0" })
 }

@@ -1,7 +1,7 @@
 //! Codes of bitsandbytes: entries of a table times the largest magnitude of 64 elements, and int8 with the largest magnitude of each row.
 //!
 //! *Law.* A code is the entry nearest to the exact quotient of the element by the largest magnitude. Blocks run across rows. bitsandbytes
-//! multiplies by a rounded reciprocal, so it may choose the other of two entries that are equally near but for a rounding.
+//! multiplies by a rounded reciprocal, so it may choose the other of two entries that are equally near except for a rounding.
 
 use std::ops::Range;
 
@@ -133,7 +133,7 @@ pub(super) enum Part {
 }
 
 impl Part {
-    /// Bytes of so many rows; `None` if they have none of their own.
+    /// Bytes of a number of rows; `None` if they have none of their own.
     pub(super) fn len(self, rows: usize, cols: usize) -> Option<usize> {
         let n = rows * cols;
         let bytes = match self {

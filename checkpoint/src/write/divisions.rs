@@ -21,7 +21,7 @@ impl Random {
         (0..n).map(|_| self.below(256) as u8).collect()
     }
 
-    /// Up to so many ranges, which begin at multiples of `unit` and have all of `0..all`.
+    /// Up to `most` ranges, which begin at multiples of `unit` and have all of `0..all`.
     fn ranges(&mut self, all: u64, unit: u64, most: u64) -> Vec<Range<u64>> {
         let mut cuts: Vec<u64> = (1..most).map(|_| self.below(all / unit + 1) * unit).collect();
         cuts.extend([0, all]);

@@ -214,7 +214,7 @@ impl Plan<'_> {
         work::write(self, target, callbacks)
     }
 
-    /// What is written, but for the notes about it.
+    /// What is written, except for the notes about it.
     pub(crate) fn written(&self) -> Written {
         let tensors = || self.shards.iter().flat_map(|shard| &shard.tensors);
         Written {

@@ -13,7 +13,7 @@ use crate::{
 pub(crate) enum Cut {
     /// Each stays in the file that has it.
     Keep,
-    /// Files have at most so many bytes of tensors, unless a tensor has more.
+    /// Files have at most this number of bytes of tensors, unless a tensor has more.
     Size(u64),
 }
 

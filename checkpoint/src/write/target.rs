@@ -27,7 +27,7 @@ pub(crate) trait Target {
         false
     }
 
-    /// Starts a shard, of which the first `keep` bytes stay.
+    /// Starts a shard. Its first `keep` bytes stay.
     fn begin(&mut self, shard: &str, keep: u64) -> Result<()>;
 
     /// Writes the next bytes of the shard.

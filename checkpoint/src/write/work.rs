@@ -48,7 +48,7 @@ impl Piece<'_> {
 /// The beginning of a shard.
 struct Start {
     head: Vec<u8>,
-    /// Bytes of the file that stay: those of whole tensors, or none.
+    /// Bytes of the file that stay: the bytes of whole tensors, or none.
     keep: u64,
     notes: Notes,
 }

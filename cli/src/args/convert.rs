@@ -40,8 +40,7 @@ pub struct Convert {
     /// Go on with what an earlier run with the same source and options left unfinished
     #[arg(long)]
     pub resume: bool,
-    /// Wait for files of SRC that are missing or incomplete, and cast the others meanwhile; give up when nothing in SRC has changed for so many
-    /// seconds
+    /// Wait for files of SRC that are missing or incomplete, and cast the others meanwhile; give up when nothing in SRC changes for SECONDS
     #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "3600", value_parser = seconds)]
     pub wait: Option<Duration>,
     /// Read the output again, and compare every tensor with a second cast
@@ -53,7 +52,7 @@ pub struct Convert {
     /// A plan instead of the work.
     #[command(flatten)]
     pub planning: Planning,
-    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    /// Read and compute on N threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it

@@ -31,7 +31,7 @@ pub struct Dequantize {
     /// With --plan: read files again before they get their names, and compare them with the checksums of what was written
     #[arg(long, requires = "plan")]
     pub verify: bool,
-    /// Read and compute on so many threads, beside the one that writes [default: one for each core, at most 8]
+    /// Read and compute on N threads, beside the one that writes [default: one for each core, at most 8]
     #[arg(long, value_name = "N")]
     pub threads: Option<NonZeroUsize>,
     /// Replace DST if it exists, with all that is in it

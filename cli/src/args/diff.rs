@@ -42,7 +42,7 @@ pub enum Metric {
     Max,
     /// The mean error.
     Mean,
-    /// The root of the sum of squares over that of the reference.
+    /// The root of the sum of squared errors over the root of the sum of squares of the reference.
     Rel,
     /// The largest distance in representable values.
     Ulps,

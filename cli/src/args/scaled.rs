@@ -22,16 +22,16 @@ pub struct Scale {
     /// The scheme, see below
     #[arg(long, value_name = "NAME", value_parser = scheme())]
     pub scheme: Scheme,
-    /// The dtype of the input: float16, bfloat16 or float32 [default: that of a .safetensors or .npy file]
+    /// The dtype of the input: float16, bfloat16 or float32 [default: the dtype in a .safetensors or .npy file]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: Option<DType>,
-    /// The dtype of the codes [default: that of the scheme]
+    /// The dtype of the codes [default: the dtype of the scheme]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: Option<DType>,
-    /// The lengths of the axes, such as 4096,1024 or 4096x1024 [default: those of a .safetensors or .npy file]
+    /// The lengths of the axes, such as 4096,1024 or 4096x1024 [default: the shape in a .safetensors or .npy file]
     #[arg(long, value_name = "ROWS,COLS", value_parser = axes)]
     pub shape: Option<Shape>,
-    /// The name of the tensor in .safetensors files [default: that of the only tensor of IN, or `tensor`]
+    /// The name of the tensor in .safetensors files [default: the name of the only tensor of IN, or `tensor`]
     #[arg(long, value_name = "NAME")]
     pub tensor: Option<String>,
     /// The file to read: .safetensors, .npy or bare elements, `-` for standard input
@@ -65,10 +65,10 @@ pub struct Scale {
 #[command(after_help = help::examples(help::UNSCALE))]
 #[command(after_long_help = help::long(help::UNSCALE, help::UNSCALE_NOTES))]
 pub struct Unscale {
-    /// The scheme, see `lanecast help scale` [default: that of a .safetensors file]
+    /// The scheme, see `lanecast help scale` [default: the scheme in a .safetensors file]
     #[arg(long, value_name = "NAME", value_parser = scheme(), hide_possible_values = true)]
     pub scheme: Option<Scheme>,
-    /// The dtype of the codes [default: that of the scheme]
+    /// The dtype of the codes [default: the dtype of the scheme]
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub from: Option<DType>,
     /// The dtype that was scaled, for a scheme whose scales have it: compressed-tensors-fp8-row
@@ -77,7 +77,7 @@ pub struct Unscale {
     /// The dtype of the output: float16, bfloat16, float32 or float64
     #[arg(long, value_name = "DTYPE", value_parser = dtype(), hide_possible_values = true)]
     pub to: DType,
-    /// The lengths of the axes, such as 4096,1024 or 4096x1024 [default: those of a .safetensors file]
+    /// The lengths of the axes, such as 4096,1024 or 4096x1024 [default: the shape in a .safetensors file]
     #[arg(long, value_name = "ROWS,COLS", value_parser = axes)]
     pub shape: Option<Shape>,
     /// The name of the tensor in .safetensors files [default: the only one of --data, or `tensor`]

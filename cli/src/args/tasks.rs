@@ -1,4 +1,4 @@
-//! The arguments of plans of tasks: those that make one, and those of `tasks`.
+//! The arguments that make a plan of tasks, and the arguments of `tasks`.
 
 use std::{num::NonZeroUsize, path::PathBuf};
 

@@ -6,7 +6,7 @@ use clap::{
     ValueEnum,
     builder::{PossibleValue, StringValueParser, TypedValueParser},
 };
-use lanecast::{ByteOrder, DType, Storage, onnx::ElementType, promote::Standard};
+use lanecast::{ByteOrder, DType, Storage, onnx::ElementType, promote::Standard, scaled::Scheme};
 use lanecast_checkpoint::{Phase, QuantLayout, QuantScheme};
 
 use crate::meant::{self, Targets, UnknownDType};
@@ -139,7 +139,10 @@ fn dtype_names() -> Vec<&'static str> {
 }
 
 pub(super) fn targets() -> Named<Targets, UnknownDType> {
-    Named { parse: meant::targets, names: dtype_names }
+    Named {
+        parse: meant::targets,
+        names: || dtype_names().into_iter().chain(Scheme::NAMED.iter().map(|(name, _)| *name)).collect(),
+    }
 }
 
 pub(super) fn dtype() -> Named<DType, UnknownDType> {

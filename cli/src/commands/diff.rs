@@ -4,7 +4,7 @@ mod page;
 
 use std::{io::Write, path::Path};
 
-use lanecast_checkpoint::{Callbacks, Checkpoint, Comparison, Difference, Step, compare};
+use lanecast_checkpoint::{Callbacks, Checkpoint, Comparison, ConfigDifference, Difference, Step, compare};
 use lanecast_files::{Output, Progress};
 use serde::Serialize;
 
@@ -122,6 +122,11 @@ fn to_text(found: &Comparison, exceeded: &[Exceeded<'_>]) -> String {
     for (side, names) in [("A", &found.only_a), ("B", &found.only_b)] {
         out.extend(names.iter().map(|name| format!("only in {side}: {}\n", text::shown(name))));
     }
+    for (title, keys) in configurations(found) {
+        let mut rows = vec![[title, "A", "B"].map(str::to_owned).to_vec()];
+        rows.extend(keys.iter().map(|key| key_cells(key).to_vec()));
+        out.push_str(&text::headed(&rows));
+    }
     for Exceeded { tensor, metric, value, limit } in exceeded {
         let value = value.map_or_else(|| "-".to_owned(), number);
         out.push_str(&format!("limit {metric}={limit} exceeded: {}: {value}\n", text::shown(tensor)));
@@ -130,6 +135,21 @@ fn to_text(found: &Comparison, exceeded: &[Exceeded<'_>]) -> String {
         out.push_str(&summary(found));
     }
     out
+}
+
+/// The keys of `config.json` that differ and the differing keys of its quantization, both with a title. A part without keys is left out.
+fn configurations(found: &Comparison) -> impl Iterator<Item = (&'static str, &[ConfigDifference])> {
+    let parts =
+        [("config.json", &found.config[..]), ("config.json, quantization", &found.quantization_config)];
+    parts.into_iter().filter(|(_, keys)| !keys.is_empty())
+}
+
+/// A key and its values as JSON; `-` on the side that does not have it.
+fn key_cells(of: &ConfigDifference) -> [String; 3] {
+    let value = |value: &Option<serde_json::Value>| {
+        value.as_ref().map_or_else(|| "-".to_owned(), |value| text::shown(&value.to_string()))
+    };
+    [text::shown(&of.key), value(&of.a), value(&of.b)]
 }
 
 fn summary(found: &Comparison) -> String {

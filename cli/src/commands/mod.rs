@@ -27,7 +27,7 @@ mod unscale;
 
 use crate::{args::Command, error::Result};
 
-/// Does what the command line asks for.
+/// Runs the subcommand of the command line.
 pub fn run(command: &Command) -> Result<()> {
     match command {
         Command::Cast(args) => cast::run(args),

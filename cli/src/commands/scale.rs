@@ -107,8 +107,8 @@ pub fn has_global(scheme: &Scheme) -> bool {
     matches!(scheme.scale, ScaleType::E4M3(_))
 }
 
-/// The files of the scales, of the scale of the tensor and of the zero points, each there if and only if the scheme has that part and its
-/// file is not that of the codes.
+/// The files of the scales, of the scale of the tensor and of the zero points, each there if and only if the scheme has that part and it is
+/// not in the file of the codes.
 pub fn check_files<'a>(
     scheme: &Scheme,
     together: bool,

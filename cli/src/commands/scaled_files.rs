@@ -113,7 +113,7 @@ impl Kind {
 pub struct Part {
     pub dtype: DType,
     pub shape: Vec<usize>,
-    /// Elements in the byte order of files, those of less than a byte packed.
+    /// Elements in the byte order of files. Elements of less than a byte are packed.
     pub bytes: Vec<u8>,
 }
 
@@ -239,7 +239,7 @@ pub fn write_together(
     Ok(output.commit()?)
 }
 
-/// Reads the elements of a file of its own: those of `dtype`, in this shape.
+/// Reads elements of `dtype` in this shape from a file of their own.
 pub fn read(path: &Path, what: &str, dtype: DType, shape: Vec<usize>) -> Result<Part> {
     if Kind::of(path) == Kind::Npy {
         let mut file = TensorFile::open(path)?;

@@ -15,7 +15,7 @@ use crate::{
 };
 
 /// The name of standard input in messages.
-const STDIN: &str = "standard input";
+pub const STDIN: &str = "standard input";
 /// The name of standard output in messages.
 const STDOUT: &str = "standard output";
 
@@ -31,26 +31,34 @@ pub fn named(argument: &Option<PathBuf>) -> Option<&Path> {
 
 /// Opens a file of tensors, `-` for standard input. A pipe is copied to a temporary file, because headers may follow the data.
 pub fn tensor_file(path: &Path) -> Result<Input> {
-    let go_on = || if signals::ended() { Err(Error::Cancelled) } else { Ok(()) };
-    let failed = |e: io::Error| Failure::system("cannot open", &e).at_path(path);
     Ok(if is_standard(path) {
         Input::stdin(Path::new(STDIN), &go_on)
     } else if is_pipe(path) {
-        Input::copied(&mut File::open(path).map_err(failed)?, path, &go_on)
+        Input::copied(&mut stream_of(path)?, path, &go_on)
     } else {
         Input::open(path)
     }?)
 }
 
+/// Fails if the program is to end.
+pub fn go_on() -> lanecast_files::Result<()> {
+    if signals::ended() { Err(Error::Cancelled) } else { Ok(()) }
+}
+
+/// Opens a stream.
+pub fn stream_of(path: &Path) -> Result<File> {
+    File::open(path).map_err(|e| Failure::system("cannot open", &e).at_path(path))
+}
+
 /// Whether `path` is a named pipe, or one that a shell made for `<(...)`.
 #[cfg(unix)]
-fn is_pipe(path: &Path) -> bool {
+pub fn is_pipe(path: &Path) -> bool {
     use std::os::unix::fs::FileTypeExt;
     fs::metadata(path).is_ok_and(|metadata| metadata.file_type().is_fifo())
 }
 
 #[cfg(not(unix))]
-fn is_pipe(_: &Path) -> bool {
+pub fn is_pipe(_: &Path) -> bool {
     false
 }
 

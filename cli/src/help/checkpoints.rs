@@ -321,6 +321,9 @@ out of the errors, and exceed every limit of --fail-above. With --fail-above the
 program also fails if a tensor is missing on one side or has another shape. It then
 exits with 1; without --fail-above it exits with 0, whatever the differences are.
 
+If both have a config.json, its keys with different values are listed, too: nested
+keys by their path, and those of the quantization aside. They exceed no limit.
+
 The table lists the tensors that differ, the largest relative errors first. The page
 of --html is one file without scripts and needs no network: it has a map with a row
 for each layer and a column for each module, and the table. In the object of --json,

@@ -8,7 +8,7 @@ use std::{
 
 use lanecast_checkpoint::{Comparison, Difference};
 
-use super::{cells, number};
+use super::{cells, configurations, key_cells, number};
 use crate::text;
 
 const STYLE: &str = include_str!("page.css");
@@ -53,11 +53,22 @@ pub fn page(found: &Comparison, a: &Path, b: &Path) -> String {
             let _ = write!(out, "<h2>{title}</h2>\n<ul>\n{items}</ul>\n");
         }
     }
+    for (title, keys) in configurations(found) {
+        let _ = write!(
+            out,
+            "<h2>{title}</h2>\n<div class=\"wide\"><table>\n<thead><tr><th>key</th><th>A</th><th>B</th></tr></thead>\n<tbody>\n"
+        );
+        for key in keys {
+            let [key, a, b] = key_cells(key).map(|cell| escape(&cell));
+            let _ = writeln!(out, "<tr><th>{key}</th><td>{a}</td><td>{b}</td></tr>");
+        }
+        out.push_str("</tbody>\n</table></div>\n");
+    }
     out.push_str("</html>\n");
     out
 }
 
-/// The layer of a tensor and its module in the layer: the number behind the first dot stays, and later ones (those of experts) become `*`.
+/// The layer of a tensor and its module in the layer: the number behind the first dot stays, and later ones, the numbers of experts, become `*`.
 fn place(name: &str) -> Option<((&str, u64), String)> {
     let parts: Vec<&str> = name.split('.').collect();
     let at = parts.iter().position(|part| part.parse::<u64>().is_ok())?;

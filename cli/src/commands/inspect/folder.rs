@@ -1,13 +1,13 @@
-//! A checkpoint folder: its modules as a tree, and what each dtype takes.
+//! A checkpoint, a folder or a file: its modules as a tree, and what each dtype takes.
 
 use std::{collections::BTreeMap, path::Path};
 
 use indicatif::BinaryBytes;
 use lanecast_checkpoint::{Checkpoint, Tensor};
-use lanecast_files::Selection;
+use lanecast_files::{Selection, Stats};
 use serde::Serialize;
 
-use super::values::{self, Values};
+use super::values::{self, Named, Request};
 use crate::{
     args::{Inspect, Sort},
     error::{Failure, Result},
@@ -18,7 +18,12 @@ use crate::{
 
 #[derive(Serialize)]
 struct Inspected<'a> {
-    folder: String,
+    /// The path of a checkpoint that is a folder.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    folder: Option<String>,
+    /// The path of a checkpoint that is a file.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
     layout: &'a str,
     tensors: Vec<Row<'a>>,
     totals: Vec<Total<'a>>,
@@ -38,13 +43,13 @@ struct Row<'a> {
     elements: u64,
     /// With scales and other companions.
     bytes: u64,
-    /// Absent unless requested; `null` if the tensor has no floats.
+    /// Absent unless requested.
     #[serde(skip_serializing_if = "Option::is_none")]
-    stats: Option<Option<&'a Values>>,
+    stats: Option<&'a Stats>,
 }
 
 impl<'a> Row<'a> {
-    fn new(tensor: &'a Tensor, stats: Option<Option<&'a Values>>) -> Self {
+    fn new(tensor: &'a Tensor, stats: Option<&'a Stats>) -> Self {
         Self {
             name: &tensor.name,
             dtype: tensor.dtype.map(|dtype| dtype.name()),
@@ -71,15 +76,19 @@ fn stored(tensor: &Tensor) -> &str {
     tensor.dtype.map_or(tensor.layout, |dtype| dtype.name())
 }
 
-/// Lists the tensors of a checkpoint.
-pub fn run(args: &Inspect, path: &Path) -> Result<()> {
-    if args.histogram || args.format.is_some() {
-        let what = "--histogram and --format are for files, not for folders";
-        return Err(Failure::usage(what).at_path(path).advise("name the .safetensors files in it"));
+/// Lists the tensors of a checkpoint, which is called `shown` in messages.
+pub fn run(args: &Inspect, path: &Path, shown: &Path) -> Result<()> {
+    if let (true, Some(_)) = (path.is_dir(), args.format) {
+        let what = "--format is for files, not for folders";
+        return Err(Failure::usage(what).at_path(shown).advise("name the .safetensors files in it"));
     }
+    list(args, path, shown).map_err(|failure| failure.renamed(path, shown))
+}
+
+fn list(args: &Inspect, path: &Path, shown: &Path) -> Result<()> {
     let checkpoint = Checkpoint::open(path)?;
     let placed = |e: lanecast_files::Error| {
-        let option = e.detail().map(|detail| format!("{}, --{}", path.display(), detail.place));
+        let option = e.detail().map(|detail| format!("{}, --{}", shown.display(), detail.place));
         Failure::from(e).placed(option)
     };
     let selection = Selection::new(None, &args.include, &args.exclude).map_err(placed)?;
@@ -93,19 +102,24 @@ pub fn run(args: &Inspect, path: &Path) -> Result<()> {
         Some(Sort::Size) => tensors.sort_by_key(|tensor| std::cmp::Reverse(tensor.stored_bytes)),
         None => {}
     }
-    let targets = super::targets(args);
-    let with_values = args.stats || !targets.is_empty();
-    let values = if with_values { values::all(&checkpoint, &tensors, &targets)? } else { Vec::new() };
+    let request = Request::new(args);
+    let stats = request.of_checkpoint(&checkpoint, &tensors)?;
     let totals = totals(&tensors);
+    let path_is_folder = path.is_dir();
+    // The name of a temporary file says nothing.
+    let name = |warning: &String| warning.replace(&*path.to_string_lossy(), &shown.to_string_lossy());
+    let warnings: Vec<String> = checkpoint.warnings().iter().map(name).collect();
     let parameters = totals.iter().map(|total| total.parameters).sum();
     let bytes = totals.iter().map(|total| total.bytes).sum();
     if args.json {
-        let of = |i: usize| values.get(i).map(Option::as_ref);
+        let of = |i: usize| stats.get(i).and_then(Option::as_ref);
+        let path = Some(shown.display().to_string());
+        let (folder, file) = if path_is_folder { (path, None) } else { (None, path) };
         let tensors = tensors.iter().enumerate().map(|(i, tensor)| Row::new(tensor, of(i))).collect();
-        let (folder, layout, warnings) =
-            (path.display().to_string(), checkpoint.layout(), checkpoint.warnings());
+        let (layout, warnings) = (checkpoint.layout(), &warnings);
         return output::print(&json(&Inspected {
             folder,
+            file,
             layout,
             tensors,
             totals,
@@ -114,7 +128,7 @@ pub fn run(args: &Inspect, path: &Path) -> Result<()> {
             warnings,
         })?);
     }
-    for warning in checkpoint.warnings().iter().filter(|_| !terminal::quiet()) {
+    for warning in warnings.iter().filter(|_| !terminal::quiet()) {
         // Standard error may be closed.
         let _ = terminal::warning(&format!("lanecast: warning: {}\n", text::one_line(warning)));
     }
@@ -137,8 +151,10 @@ pub fn run(args: &Inspect, path: &Path) -> Result<()> {
         ]);
     }
     out.push_str(&format!("\n{}", text::headed(&rows)));
-    if with_values {
-        out.push_str(&values::table(&tensors, &values, &targets));
+    if request.wanted {
+        let named: Vec<Named<'_>> =
+            tensors.iter().map(|tensor| (tensor.name.as_str(), tensor.dtype)).collect();
+        out.push_str(&values::tables(&named, &stats, args));
     }
     let count = text::count(tensors.len() as u64, "tensor");
     out.push_str(&format!(

@@ -1,7 +1,8 @@
 //! Histograms of the binary exponents, with bars that fit the terminal.
 
-use lanecast_files::{Stats, TensorInfo};
+use lanecast_files::Stats;
 
+use super::values::Named;
 use crate::text::shown;
 
 /// The most bars of a histogram; with more exponents, neighbours share a bar.
@@ -12,12 +13,12 @@ const WIDTH: usize = 80;
 const LEAST_WIDTH: usize = 8;
 
 /// The histograms of all tensors that have statistics.
-pub fn draw_all(tensors: &[&TensorInfo], stats: &[Option<Stats>]) -> String {
+pub fn draw_all(named: &[Named<'_>], stats: &[Option<Stats>]) -> String {
     let (width, blocks) = (width(), is_unicode());
     let mut out = String::new();
-    for (tensor, stats) in tensors.iter().zip(stats) {
+    for ((name, _), stats) in named.iter().zip(stats) {
         let Some(stats) = stats else { continue };
-        out.push_str(&format!("\n{}: binary exponents\n", shown(&tensor.name)));
+        out.push_str(&format!("\n{}: binary exponents\n", shown(name)));
         out.push_str(&draw(&stats.exponents, width, blocks));
     }
     out

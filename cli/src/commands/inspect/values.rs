@@ -1,6 +1,4 @@
-//! The values of the tensors of a checkpoint, decoded to `float32`: where they are, and what quantization would make of them.
-//!
-//! Threads take one tensor each, so memory holds a tensor for each thread.
+//! The values of tensors, of files and of checkpoints alike: where they are, and what dtypes and schemes would make of them.
 
 use std::{
     sync::{
@@ -10,134 +8,174 @@ use std::{
     thread,
 };
 
-use lanecast::{Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, scaled::ScaledPlan};
+use lanecast::DType;
 use lanecast_checkpoint::{Checkpoint, Tensor};
-use lanecast_files::{Error, Progress};
-use serde::Serialize;
+use lanecast_files::{
+    Elements, Error, Number, Progress, Settings, Sink, Stats, Target, TensorFile, in_files, measure,
+};
 
-use super::super::progress::Bar;
-use crate::{error::Result, meant::Target, signals, text};
+use super::{super::progress::Bar, histogram};
+use crate::{args::Inspect, error::Result, report::in_words, signals, text};
 
-/// What the finite values of a tensor are like.
-#[derive(Clone, Debug, Serialize)]
-pub struct Values {
-    min: f32,
-    max: f32,
-    mean: f64,
-    /// The standard deviation of all values.
-    deviation: f64,
-    /// Values that are NaN or infinite.
-    not_finite: u64,
-    what_if: Vec<WhatIf>,
+/// What is measured.
+pub struct Request {
+    /// Whether anything is.
+    pub wanted: bool,
+    pub targets: Vec<Target>,
 }
 
-/// What a dtype or a scheme would make of the values.
-#[derive(Clone, Debug, Serialize)]
-struct WhatIf {
-    to: &'static str,
-    /// The signal-to-quantization-noise ratio in decibels. `null` if it is infinite, or if the scheme does not take the tensor.
-    sqnr: Option<f64>,
-}
-
-/// The values of each tensor; `None` for integers and complex numbers.
-pub fn all(checkpoint: &Checkpoint, tensors: &[&Tensor], targets: &[Target]) -> Result<Vec<Option<Values>>> {
-    let total = tensors.iter().map(|tensor| tensor.stored_bytes).sum();
-    let (next, done, bar) = (AtomicUsize::new(0), AtomicU64::new(0), Bar::new(Some(total)));
-    let found = Mutex::new(vec![None; tensors.len()]);
-    let work = || -> lanecast_files::Result<()> {
-        loop {
-            let at = next.fetch_add(1, Ordering::Relaxed);
-            let Some(tensor) = tensors.get(at) else { return Ok(()) };
-            if signals::ended() {
-                return Err(Error::Cancelled);
+impl Request {
+    pub fn new(args: &Inspect) -> Self {
+        let mut targets = Vec::new();
+        for target in args.what_if.iter().flat_map(|targets| &targets.0) {
+            if !targets.contains(target) {
+                targets.push(*target);
             }
-            let values = one(checkpoint, tensor, targets)?;
-            found.lock().unwrap_or_else(PoisonError::into_inner)[at] = values;
-            let done = done.fetch_add(tensor.stored_bytes, Ordering::Relaxed) + tensor.stored_bytes;
-            bar.show(Progress { done, total: Some(total) });
         }
-    };
-    let threads = thread::available_parallelism().map_or(1, usize::from).min(tensors.len());
-    let results: Vec<_> = thread::scope(|scope| {
-        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-        let join = |worker: thread::ScopedJoinHandle<'_, lanecast_files::Result<()>>| {
-            worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        Self { wanted: args.stats || args.histogram || !targets.is_empty(), targets }
+    }
+
+    /// The statistics of the tensors of a file at these indices, or nothing if they are not wanted. `None` for tensors that have no numbers.
+    pub fn of_file(&self, file: &mut TensorFile, chosen: &[usize]) -> Result<Vec<Option<Stats>>> {
+        if !self.wanted {
+            return Ok(Vec::new());
+        }
+        let of = |index: &usize| file.elements(*index).map_or(0, |of| of.bytes(&self.targets));
+        let counted = Counted::new(chosen.iter().map(of));
+        let settings = Settings::default();
+        let mut go_on = |bytes: u64| counted.go_on(bytes);
+        let stats =
+            chosen.iter().map(|index| Ok(file.stats(*index, &self.targets, &settings, &mut go_on)?));
+        stats.collect()
+    }
+
+    /// The statistics of tensors of a checkpoint, codes decoded to `float32`; nothing if they are not wanted.
+    pub fn of_checkpoint(&self, checkpoint: &Checkpoint, tensors: &[&Tensor]) -> Result<Vec<Option<Stats>>> {
+        if !self.wanted {
+            return Ok(Vec::new());
+        }
+        let counted = Counted::new(tensors.iter().map(|tensor| elements(tensor).bytes(&self.targets)));
+        // Each thread takes a tensor. If there are few of them, several threads work on each.
+        let cores = thread::available_parallelism().map_or(1, usize::from);
+        let threads = cores.min(tensors.len()).max(1);
+        let (next, found) = (AtomicUsize::new(0), Mutex::new(vec![None; tensors.len()]));
+        let work = || -> lanecast_files::Result<()> {
+            loop {
+                let at = next.fetch_add(1, Ordering::Relaxed);
+                let Some(tensor) = tensors.get(at) else { return Ok(()) };
+                let of = elements(tensor);
+                let mut feed = |sink: &mut Sink<'_>| {
+                    checkpoint.decode(&tensor.name, of.encoding.dtype(), &mut |bytes| {
+                        sink(bytes)?;
+                        counted.go_on(bytes.len() as u64)
+                    })
+                };
+                let stats = measure(&of, &self.targets, &Settings::default(), cores / threads, &mut feed);
+                let stats = stats.map_err(|e| e.at(format!("tensor \"{}\"", tensor.name)))?;
+                found.lock().unwrap_or_else(PoisonError::into_inner)[at] = Some(stats);
+            }
         };
-        workers.into_iter().map(join).collect()
-    });
-    results.into_iter().collect::<lanecast_files::Result<()>>()?;
-    Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
-}
-
-fn one(
-    checkpoint: &Checkpoint,
-    tensor: &Tensor,
-    targets: &[Target],
-) -> lanecast_files::Result<Option<Values>> {
-    let complex = matches!(tensor.dtype, Some(DType::Complex64 | DType::Complex128));
-    if complex || tensor.dtype.is_some_and(|dtype| dtype.finfo().is_none()) {
-        return Ok(None);
-    }
-    let mut values = vec![0.0_f32; tensor.elements()];
-    checkpoint.read(&tensor.name, &mut values)?;
-    let finite = || values.iter().copied().filter(|x| x.is_finite());
-    let n = finite().count();
-    let per = 1.0 / n.max(1) as f64;
-    let mean = finite().map(f64::from).sum::<f64>() * per;
-    let square = |x: f32| (f64::from(x) - mean).powi(2);
-    let deviation = (finite().map(square).sum::<f64>() * per).sqrt();
-    let signal: f64 = values.iter().map(|x| f64::from(*x).powi(2)).sum();
-    let what_if = |target: &Target| WhatIf {
-        to: target.name(),
-        sqnr: noise(tensor, &values, target)
-            .map(|noise| 10.0 * (signal / noise).log10())
-            .filter(|sqnr| sqnr.is_finite()),
-    };
-    Ok(Some(Values {
-        min: finite().fold(f32::INFINITY, f32::min),
-        max: finite().fold(f32::NEG_INFINITY, f32::max),
-        mean,
-        deviation,
-        not_finite: (values.len() - n) as u64,
-        what_if: targets.iter().map(what_if).collect(),
-    }))
-}
-
-/// The sum of the squares of the errors that a target would make; `None` if it does not take the tensor.
-fn noise(tensor: &Tensor, values: &[f32], target: &Target) -> Option<f64> {
-    match target {
-        Target::Scheme(_, scheme) => {
-            let plan = ScaledPlan::new(DType::Float32, scheme, &tensor.shape).ok()?.with_squared_error();
-            plan.quantize(values, &mut plan.alloc()).ok()?.squared_error
-        }
-        Target::DType(dtype) => {
-            let to = Encoding::new(*dtype);
-            let mut codes = vec![0; to.byte_len(values.len())?];
-            let mut back = vec![0.0_f32; values.len()];
-            let there = CastPlan::new(DType::Float32, to, &CastOptions::RUST).ok()?;
-            there.run(values, BytesMut::new(&mut codes, values.len())).ok()?;
-            let again = CastPlan::new(to, DType::Float32, &CastOptions::RUST).ok()?;
-            again.run(Bytes::new(&codes, values.len()), &mut back[..]).ok()?;
-            let error = |(x, y): (&f32, &f32)| (f64::from(*x) - f64::from(*y)).powi(2);
-            Some(values.iter().zip(&back).map(error).sum())
-        }
+        let results: Vec<_> = thread::scope(|scope| {
+            let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+            let join = |worker: thread::ScopedJoinHandle<'_, lanecast_files::Result<()>>| {
+                worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            workers.into_iter().map(join).collect()
+        });
+        results.into_iter().collect::<lanecast_files::Result<()>>()?;
+        Ok(found.into_inner().unwrap_or_else(PoisonError::into_inner))
     }
 }
 
-/// A table of the tensors that have values.
-pub fn table(tensors: &[&Tensor], all: &[Option<Values>], targets: &[Target]) -> String {
-    let head = ["name", "min", "max", "mean", "deviation", "not finite"].map(str::to_owned);
+/// The elements of a tensor of a checkpoint: those that are stored, or what codes decode to.
+fn elements(tensor: &Tensor) -> Elements {
+    let encoding = in_files(tensor.dtype.unwrap_or(DType::Float32));
+    Elements { encoding, shape: tensor.shape.clone(), fortran_order: false }
+}
+
+/// The bytes that are done, on a progress bar.
+struct Counted {
+    total: u64,
+    done: AtomicU64,
+    bar: Bar,
+}
+
+impl Counted {
+    fn new(bytes: impl Iterator<Item = u64>) -> Self {
+        let total = bytes.fold(0, u64::saturating_add);
+        Self { total, done: AtomicU64::new(0), bar: Bar::new(Some(total)) }
+    }
+
+    /// Counts bytes, and fails if the program is to end.
+    fn go_on(&self, bytes: u64) -> lanecast_files::Result<()> {
+        let done = self.done.fetch_add(bytes, Ordering::Relaxed).saturating_add(bytes);
+        self.bar.show(Progress { done, total: Some(self.total) });
+        if signals::ended() { Err(Error::Cancelled) } else { Ok(()) }
+    }
+}
+
+/// Name and dtype of a tensor.
+pub type Named<'t> = (&'t str, Option<DType>);
+
+/// A table of the statistics, with the decibels of each target; histograms, if they are wanted.
+pub fn tables(named: &[Named<'_>], all: &[Option<Stats>], args: &Inspect) -> String {
+    let targets = Request::new(args).targets;
+    let head = ["name", "min", "max", "mean", "deviation", "NaN", "infinite", "zero", "subnormal"];
     let columns = targets.iter().map(|target| format!("{} dB", target.name()));
-    let mut rows: Vec<Vec<String>> = vec![head.into_iter().chain(columns).collect()];
-    for (tensor, values) in tensors.iter().zip(all) {
-        let Some(of) = values else { continue };
-        let mut row = vec![text::shown(&tensor.name)];
-        row.extend([f64::from(of.min), f64::from(of.max), of.mean, of.deviation].map(|x| format!("{x:.4e}")));
-        row.push(of.not_finite.to_string());
-        let sqnr =
-            |what_if: &WhatIf| what_if.sqnr.map_or_else(|| "-".to_owned(), |sqnr| format!("{sqnr:.1}"));
-        row.extend(of.what_if.iter().map(sqnr));
+    let mut rows: Vec<Vec<String>> = vec![head.map(str::to_owned).into_iter().chain(columns).collect()];
+    for ((name, dtype), stats) in named.iter().zip(all) {
+        let mut row = vec![text::shown(name)];
+        match stats {
+            Some(of) => {
+                let short = |x: Option<f64>| x.map_or_else(|| "-".to_owned(), |x| format!("{x:.4e}"));
+                row.extend([of.min, of.max].map(|x| number(x, *dtype)));
+                row.extend([of.mean, of.deviation].map(short));
+                row.extend([of.nan, of.infinities, of.zeros, of.subnormals].map(|n| n.to_string()));
+                let decibels = |sqnr: Option<f64>| sqnr.map_or_else(|| "-".to_owned(), |x| format!("{x:.1}"));
+                row.extend(of.what_if.iter().map(|what_if| decibels(what_if.sqnr)));
+            }
+            None => row.extend(vec!["-".to_owned(); head.len() + targets.len() - 1]),
+        }
         rows.push(row);
     }
-    format!("\n{}", text::headed(&rows))
+    let mut out = format!("\n{}", text::headed(&rows));
+    if args.histogram {
+        out.push_str(&histogram::draw_all(named, all));
+    }
+    out
+}
+
+/// A number in the fewest digits that distinguish it from all others of its dtype.
+fn number(number: Option<Number>, dtype: Option<DType>) -> String {
+    let wide = matches!(dtype, Some(DType::Float64 | DType::Complex128));
+    match number {
+        None => "-".to_owned(),
+        Some(Number::Int(x)) => x.to_string(),
+        Some(Number::Float(x)) => {
+            let plain = x == 0.0 || (1e-4..1e7).contains(&x.abs());
+            match (plain, wide) {
+                (true, true) => x.to_string(),
+                (false, true) => format!("{x:e}"),
+                (true, false) => (x as f32).to_string(),
+                (false, false) => format!("{:e}", x as f32),
+            }
+        }
+    }
+}
+
+/// A table of what casts would lose; empty if there are none.
+pub fn losses(named: &[Named<'_>], all: &[Option<Stats>]) -> String {
+    let mut rows = vec![["name", "cast to", "bytes", "lost"].map(str::to_owned).to_vec()];
+    for ((name, _), stats) in named.iter().zip(all) {
+        for what_if in stats.iter().flat_map(|stats| &stats.what_if) {
+            let Some(counts) = &what_if.counts else { continue };
+            let counts = counts.counts();
+            let some = counts.iter().filter(|(_, n)| *n > 0);
+            let lost: Vec<String> = some.map(|(name, n)| format!("{n} {}", in_words(name, *n))).collect();
+            let lost = if lost.is_empty() { "nothing".to_owned() } else { lost.join(", ") };
+            let bytes = what_if.bytes.map_or_else(|| "-".to_owned(), |bytes| bytes.to_string());
+            rows.push(vec![text::shown(name), what_if.to.to_owned(), bytes, lost]);
+        }
+    }
+    if rows.len() > 1 { format!("\n{}", text::headed(&rows)) } else { String::new() }
 }
