@@ -6,13 +6,15 @@
 
 use crate::{
     cells::{self, Cast},
-    inputs::{self, PERIOD, Range},
+    dimensions::{self, Amount},
+    inputs::{self, Inputs, PERIOD, Range},
     machine::Machine,
-    measure::{Contender, Effort, measure},
+    measure::{Contender, Effort, Rounds, measure},
     pool::{PAGE, Pool},
     report::geometric_mean,
     results::Size,
     run::{Selection, answer_is, expected},
+    traffic::Traffic,
 };
 use lanecast::{Bytes, BytesMut, CastPlan, Storage, Tier};
 use serde::{Deserialize, Serialize};
@@ -71,25 +73,75 @@ pub fn run(selection: &Selection) -> Result<Rows, String> {
     };
     let mut rows = Rows { machine: Machine::detect(), rows: Vec::new() };
     let mut pool = Pool::new(1);
-    let default = |cast: &&Cast| {
-        cast.from.storage() == Storage::Byte
-            && cast.to.storage() == Storage::Byte
-            && cells::Mode::of(cast.from.dtype(), cast.to.dtype())[0] == cast.mode
-    };
-    for cast in cells::all().iter().filter(default).filter(|cast| selection.has(cast)) {
+    for cast in cells::all().iter().filter(|cast| is_default(cast) && selection.has(cast)) {
         let period =
             inputs::period(cast.from, Range::new(cast.from.dtype(), cast.to.dtype(), selection.inputs));
         let expected = expected(cast, &period, PERIOD)?;
         for &tier in &selection.tiers {
             for &size in &selection.sizes {
-                one(cast, tier, size, &mut pool, (&period, &expected), &effort, &mut rows.rows)
+                let (_, rounds) = one(cast, tier, size, &mut pool, (&period, &expected), &effort)
                     .map_err(|error| format!("{cast} on {tier}: {error}"))?;
+                rows.rows.extend(places().enumerate().skip(1).map(|(k, (src, dst))| Row {
+                    pair: cells::pair_label(&cells::label(cast.from), &cells::label(cast.to), cast.mode),
+                    tier: tier.name().into(),
+                    size,
+                    src,
+                    dst,
+                    aligned_ns: rounds.time(0),
+                    ratio: rounds.ratio(k, 0),
+                }));
             }
         }
     }
     Ok(rows)
 }
 
+/// The rows of the dimension: every place of source and destination.
+///
+/// # Errors
+///
+/// If a cast is refused or gives another answer than the scalar tier.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let mut pool = Pool::new(1);
+    let mut rows = Vec::new();
+    let pairs = [dimensions::pairs(), dimensions::widening()].concat();
+    let all = cells::all();
+    let casts = pairs
+        .iter()
+        .filter_map(|pair| all.iter().find(|cast| is_default(cast) && (cast.from, cast.to) == *pair));
+    for cast in amount.of(&casts.collect::<Vec<_>>(), 2) {
+        let period =
+            inputs::period(cast.from, Range::new(cast.from.dtype(), cast.to.dtype(), Inputs::Normal));
+        let expected = expected(cast, &period, PERIOD)?;
+        for &tier in &amount.tiers {
+            for &size in amount.of(&[Size::L1, Size::L2], 1) {
+                let effort = amount.effort(25, 20);
+                let (n, rounds) = one(cast, tier, size, &mut pool, (&period, &expected), &effort)
+                    .map_err(|error| format!("{cast} on {tier}: {error}"))?;
+                let name = format!("{} -> {}", cells::label(cast.from), cells::label(cast.to));
+                rows.extend(places().enumerate().map(|(k, (src, dst))| dimensions::Row {
+                    at: vec![name.clone(), tier.name().into(), size.name().into(), format!("{src}/{dst}")],
+                    ns: rounds.time(k) / n as f64,
+                    ratio: (k > 0).then(|| rounds.ratio(k, 0)),
+                    fraction: rounds.ratio(TRAFFIC, k),
+                }));
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// Whether a cast is in byte storage and in the default mode of its pair.
+fn is_default(cast: &Cast) -> bool {
+    cast.from.storage() == Storage::Byte
+        && cast.to.storage() == Storage::Byte
+        && cells::Mode::of(cast.from.dtype(), cast.to.dtype())[0] == cast.mode
+}
+
+/// The place of the pure-traffic loop between aligned buffers among the contenders: behind all places.
+const TRAFFIC: usize = OFFSETS.len() * OFFSETS.len();
+
+/// The elements of a call, and the rounds of all places and of pure traffic.
 fn one(
     cast: &Cast,
     tier: Tier,
@@ -97,8 +149,7 @@ fn one(
     pool: &mut Pool,
     (period, expected): (&[u8], &[u8]),
     effort: &Effort,
-    rows: &mut Vec<Row>,
-) -> Result<(), String> {
+) -> Result<(usize, Rounds), String> {
     let footprint = match size {
         Size::L1 => 24 << 10,
         Size::L2 => 512 << 10,
@@ -141,18 +192,13 @@ fn one(
             }
         })
     };
+    let traffic = Traffic::new(tier, cast.from, cast.to);
     let mut contenders: Vec<Contender<'_>> = places().map(contender).collect();
-    let rounds = measure(&mut contenders, effort);
-    rows.extend(places().enumerate().skip(1).map(|(k, (src, dst))| Row {
-        pair: cells::pair_label(&cells::label(cast.from), &cells::label(cast.to), cast.mode),
-        tier: tier.name().into(),
-        size,
-        src,
-        dst,
-        aligned_ns: rounds.time(0),
-        ratio: rounds.ratio(k, 0),
+    contenders.push(Box::new(|calls| {
+        let dst = &mut dst.borrow_mut()[..written];
+        (0..calls).for_each(|_| traffic.run(black_box(&src[..read]), black_box(&mut *dst)));
     }));
-    Ok(())
+    Ok((n, measure(&mut contenders, effort)))
 }
 
 impl Rows {

@@ -8,6 +8,7 @@ use lanecast_bench::{
     classes::{self, CLASSES, Class},
     compare,
     count::host,
+    dimensions::Dimension,
     inputs::Inputs,
     results::{Size, Store},
 };
@@ -23,14 +24,14 @@ pub(crate) struct Cli {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Measures the selected cells (everything, if nothing is selected) and writes them as JSON.
+    /// Measures the selected cells (everything, if nothing is selected), or representative casts of other dimensions, and writes them as JSON.
     Run(RunArgs),
     /// Measures checked and counting casts beside plain ones and writes them as JSON.
-    Checked(RunArgs),
+    Checked(CellArgs),
     /// Measures every combination of options beside the same pair with default options and writes the ratios as JSON.
     Options(OptionsArgs),
     /// Times casts between buffers that do not begin at a cache line beside those that do; of the sizes l1, l2 and dram.
-    Addresses(RunArgs),
+    Addresses(CellArgs),
     /// Measures the cost class of every pair on every tier and compares it with the checked-in table.
     Costs(CostsArgs),
     /// Measures small calls beside the compiler's own loop of `as`.
@@ -76,6 +77,25 @@ pub(crate) enum Command {
 
 #[derive(Args)]
 pub(crate) struct RunArgs {
+    #[command(flatten)]
+    pub(crate) cells: CellArgs,
+    /// Measures representative casts of these dimensions instead of cells; separated by commas.
+    #[arg(
+        long,
+        value_enum,
+        value_delimiter = ',',
+        conflicts_with_all = [
+            "pair", "class", "tier", "size", "mode", "storage", "inputs", "unaligned", "budget", "rounds", "n"
+        ]
+    )]
+    pub(crate) dimension: Vec<Dimension>,
+    /// Takes one round of a few casts of each dimension, to see that answers are right.
+    #[arg(long, requires = "dimension")]
+    pub(crate) short: bool,
+}
+
+#[derive(Args)]
+pub(crate) struct CellArgs {
     /// Where the results go.
     #[arg(short, long, default_value = "matrix.json")]
     pub(crate) output: PathBuf,

@@ -8,9 +8,17 @@
 //! last twelve bits of its address in common with the beginning of the source, the CPU delays the first load of a call until the last stores
 //! of the call before are done. That took up to 10 ns, so where an allocator put the two decided more than who wrote.
 
-use crate::machine::Machine;
-use lanecast::{CastOptions, CastPlan, DType, Element, IntOverflow, Tier, cast, tier};
-use std::{fmt::Write as _, hint::black_box, time::Instant};
+use crate::{
+    dimensions::{self, Amount},
+    machine::Machine,
+    measure::{Contender as Timed, measure},
+};
+use lanecast::{
+    CastOptions, CastPlan, DType, Element, F8E4M3FN, IntOverflow, Tier, cast,
+    half::{bf16, f16},
+    tier,
+};
+use std::{cell::RefCell, fmt::Write as _, hint::black_box, time::Instant};
 
 /// The lengths, in elements: those of small calls, and those at which a loop of `as` has got going.
 pub const LENGTHS: [usize; 9] = [1, 4, 8, 16, 64, 100, 128, 200, 255];
@@ -42,6 +50,10 @@ pub struct Row {
 /// The longest source or destination, in half a page.
 #[repr(align(2048))]
 struct Half<T>([T; 256]);
+
+/// Source and destination of a copy, each in half a page.
+#[repr(align(2048))]
+struct Copies([u8; 4096]);
 
 const _: () = assert!(LENGTHS[LENGTHS.len() - 1] <= 256 && size_of::<Half<u64>>() == 2048);
 
@@ -150,6 +162,123 @@ pub fn run(tiers: &[Tier]) -> Result<Vec<Row>, String> {
     tier::force(None).map_err(|e| e.to_string())?;
     Ok(rows)
 }
+
+/// The rows of the dimension: a typed cast and the run of a plan. The baseline is the compiler's loop of `as`, where Rust has one.
+///
+/// # Errors
+///
+/// If a tier cannot run here, or answers differ.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let mut rows = Vec::new();
+    for &tier in &amount.tiers {
+        tier::force(Some(tier)).map_err(|e| e.to_string())?;
+        let done = amount.of(REPRESENTATIVES, 4).iter().try_for_each(|pair| pair(tier, amount, &mut rows));
+        tier::force(None).map_err(|e| e.to_string())?;
+        done?;
+    }
+    Ok(rows)
+}
+
+/// A loop of `as`.
+type Loop<S, D> = fn(&[S], &mut [D]);
+
+/// Measures a pair on a tier.
+type Representative = fn(Tier, &Amount, &mut Vec<dimensions::Row>) -> Result<(), String>;
+
+/// Pairs with `as`, and pairs of types that Rust does not have.
+const REPRESENTATIVES: &[Representative] = &[
+    |tier, amount, rows| turns::<f32, f64>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<f32, f16>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<f32, F8E4M3FN>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<f32, u8>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<f16, f32>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<f32, bf16>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<bf16, f32>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<F8E4M3FN, f32>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<bf16, F8E4M3FN>(tier, amount, rows, None),
+    |tier, amount, rows| turns::<f64, f32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<f32, i32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<f32, i8>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<u8, f32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<u16, f32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<i32, f32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<i64, i32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<i8, i32>(tier, amount, rows, Some(loop_of_as)),
+    |tier, amount, rows| turns::<i64, f32>(tier, amount, rows, Some(loop_of_as)),
+];
+
+/// The rows of a pair. The answers of both calls are those of the scalar tier, and of the loop of `as`.
+fn turns<S, D>(
+    tier: Tier,
+    amount: &Amount,
+    rows: &mut Vec<dimensions::Row>,
+    compiled: Option<Loop<S, D>>,
+) -> Result<(), String>
+where
+    S: Element + Default,
+    D: Element + Default + PartialEq,
+{
+    let plan = |tier| CastPlan::with_tier(S::DTYPE, D::DTYPE, &CastOptions::RUST, tier);
+    let [plan, scalar] = [plan(tier), plan(Tier::Scalar)].map(|plan| plan.map_err(|e| e.to_string()));
+    let (plan, scalar) = (plan?, scalar?);
+    let mut halves = Box::new((Half([S::default(); 256]), Half([D::default(); 256]), Copies([0; 4096])));
+    let (Half(src), Half(dst), Copies(copy)) = &mut *halves;
+    let values: Vec<u8> = (0..256).map(|i| (i % 120) as u8).collect();
+    cast(&values, src).map_err(|e| e.to_string())?;
+    let src = &*src;
+    for elements in LENGTHS {
+        let (src, mut want) = (&src[..elements], vec![D::default(); elements]);
+        let dst = RefCell::new(&mut dst[..elements]);
+        let failed = |e: lanecast::CastError| e.to_string();
+        let call = |way: usize, dst: &mut [D]| match (way, compiled) {
+            (TYPED, _) => drop(black_box(cast(black_box(src), dst))),
+            (PLAN, _) => drop(black_box(plan.run(black_box(src), dst))),
+            (_, Some(compiled)) => compiled(black_box(src), dst),
+            _ => {}
+        };
+        scalar.run(src, &mut *want).map_err(failed)?;
+        let ways = if compiled.is_some() { 3 } else { 2 };
+        for way in 0..ways {
+            dst.borrow_mut().fill(D::default());
+            call(way, &mut dst.borrow_mut());
+            if **dst.borrow() != *want {
+                return Err(format!("{} -> {}, {elements} elements: the answers differ", S::DTYPE, D::DTYPE));
+            }
+        }
+        // Half of all bytes is read, the other half written.
+        let bytes = (elements * (size_of::<S>() + size_of::<D>())).div_ceil(2);
+        let (from, to) = copy.split_at_mut(2048);
+        let mut contenders: Vec<Timed<'_>> = vec![Box::new(|calls| {
+            (0..calls).for_each(|_| black_box(&mut to[..bytes]).copy_from_slice(black_box(&from[..bytes])));
+        })];
+        for way in 0..ways {
+            let (call, dst) = (&call, &dst);
+            contenders.push(Box::new(move |calls| {
+                let mut dst = dst.borrow_mut();
+                (0..calls).for_each(|_| call(way, black_box(&mut dst)));
+            }));
+        }
+        let rounds = measure(&mut contenders, &amount.effort(4, 10));
+        for (way, name) in [(TYPED, "cast"), (PLAN, "plan")] {
+            rows.push(dimensions::Row {
+                at: vec![
+                    format!("{} -> {}", S::DTYPE, D::DTYPE),
+                    tier.name().into(),
+                    name.into(),
+                    elements.to_string(),
+                ],
+                ns: rounds.time(1 + way),
+                ratio: (ways == 3).then(|| rounds.ratio(1 + way, 3)),
+                fraction: rounds.ratio(0, 1 + way),
+            });
+        }
+    }
+    Ok(())
+}
+
+/// The calls of a pair: `lanecast::cast`, the run of a plan, and the loop of `as` behind them.
+const TYPED: usize = 0;
+const PLAN: usize = 1;
 
 fn quantile(mut values: Vec<f64>, q: f64) -> f64 {
     values.sort_by(f64::total_cmp);

@@ -6,14 +6,18 @@
 
 use crate::{
     cells::{self, Cast, Mode},
+    dimensions::{self, Amount},
     inputs::{self, Inputs, PERIOD, Range},
     machine::Machine,
-    measure::{Contender, measure, median},
+    measure::{Contender, Effort, Rounds, measure, median},
     pool::{PAGE, Pool},
     results::Size,
     run::Selection,
+    traffic::Traffic,
 };
-use lanecast::{Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, Level, Storage, Tier};
+use lanecast::{
+    Bytes, BytesMut, CastError, CastOptions, CastPlan, CastReport, DType, Encoding, Level, Storage, Tier,
+};
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, fmt::Write as _, hint::black_box};
 
@@ -99,32 +103,93 @@ pub fn run(selection: &Selection) -> Result<Rows, String> {
         if k == 0 || cast.from != casts[k - 1].from {
             eprintln!("{k:5} of {} casts: from {}", casts.len(), cells::label(cast.from));
         }
-        let period = source(cast, selection.inputs).map_err(|error| format!("{cast}: {error}"))?;
+        let failed = |error: CastError| format!("{cast}: {error}");
+        let period = source(cast, selection.inputs).map_err(failed)?;
+        let plan = |tier| CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), tier).map_err(failed);
+        let scalar = plan(Tier::Scalar)?;
         for &size in &selection.sizes {
-            let footprint = match size {
-                Size::L1 => 24 << 10,
-                Size::L2 => 512 << 10,
-                _ => dram,
-            };
-            let bits = (cast.from.bits_per_element() + cast.to.bits_per_element()) as usize;
-            let step = cells::step(cast.from, cast.to);
-            let n = size.elements().unwrap_or(footprint * 8 / bits / step * step);
+            let n = elements(cast, size, dram);
             let pool = if size == Size::Dram { &mut large } else { &mut small };
             for &tier in &selection.tiers {
-                let plan = CastPlan::with_tier(cast.from, cast.to, &cast.mode.options(), tier);
-                let plan = plan.map_err(|error| format!("{cast}: {error}"))?;
-                let cell = cell(&plan, size, selection, pool.bytes(), &period, n);
-                rows.extend(cell.map_err(|error| format!("{cast}, {tier}: {error}"))?.into_iter().map(
-                    |(way, idle, plain_ns, ratio)| {
-                        let pair =
-                            cells::pair_label(&cells::label(cast.from), &cells::label(cast.to), cast.mode);
-                        Row { pair, tier: tier.name().into(), size, way, idle, plain_ns, ratio }
-                    },
-                ));
+                let plan = plan(tier)?;
+                let ways = Way::of(selection.inputs);
+                let effort = selection.effort(size);
+                let cell = cell([&plan, &scalar], ways, &effort, pool.bytes(), &period, n);
+                let (idle, rounds) = cell.map_err(|error| format!("{cast}, {tier}: {error}"))?;
+                rows.extend(ways.iter().zip(idle).enumerate().map(|(k, (&way, idle))| Row {
+                    pair: cells::pair_label(&cells::label(cast.from), &cells::label(cast.to), cast.mode),
+                    tier: tier.name().into(),
+                    size,
+                    way,
+                    idle,
+                    plain_ns: rounds.time(0),
+                    ratio: rounds.ratio(k + 1, 0),
+                }));
             }
         }
     }
     Ok(Rows { machine, inputs: selection.inputs, rows })
+}
+
+/// Elements of a cast at a size.
+fn elements(cast: &Cast, size: Size, dram: usize) -> usize {
+    let footprint = match size {
+        Size::L1 => 24 << 10,
+        Size::L2 => 512 << 10,
+        _ => dram,
+    };
+    let bits = (cast.from.bits_per_element() + cast.to.bits_per_element()) as usize;
+    let step = cells::step(cast.from, cast.to);
+    size.elements().unwrap_or(footprint * 8 / bits / step * step)
+}
+
+/// The rows of the dimension: every way with a source that loses nothing, and those that go on with one of which every second value is
+/// out of range.
+///
+/// # Errors
+///
+/// If a plan cannot be made, a clean source is rejected, or an answer differs from the scalar tier's.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let mut pool = Pool::new(1 << 20);
+    let mut rows = Vec::new();
+    let sources = [(Inputs::Normal, ""), (Inputs::Saturating, ", half out of range")];
+    for &(from, to) in amount.of(&dimensions::pairs(), 2) {
+        let mode =
+            if Mode::of(from.dtype(), to.dtype()) == [Mode::Only] { Mode::Only } else { Mode::Saturate };
+        let cast = Cast { from, to, mode };
+        let name = format!("{} -> {}", cells::label(from), cells::label(to));
+        for (values, suffix) in sources {
+            if !inputs::apply(values, from.dtype(), to.dtype()) {
+                continue;
+            }
+            let failed = |error: CastError| format!("{name}{suffix}: {error}");
+            let period = source(&cast, values).map_err(failed)?;
+            let scalar = CastPlan::with_tier(from, to, &mode.options(), Tier::Scalar).map_err(failed)?;
+            for &tier in &amount.tiers {
+                let plan = CastPlan::with_tier(from, to, &mode.options(), tier).map_err(failed)?;
+                for &size in amount.of(&[Size::L1, Size::L2], 1) {
+                    let n = elements(&cast, size, 0);
+                    let ways = Way::of(values);
+                    let effort = amount.effort(25, 30);
+                    let (_, rounds) = cell([&plan, &scalar], ways, &effort, pool.bytes(), &period, n)
+                        .map_err(|error| format!("{name}{suffix}, {tier}: {error}"))?;
+                    let names = ["plain"].into_iter().chain(ways.iter().map(|way| way.name()));
+                    rows.extend(names.enumerate().map(|(k, way)| dimensions::Row {
+                        at: vec![
+                            name.clone(),
+                            tier.name().into(),
+                            size.name().into(),
+                            format!("{way}{suffix}"),
+                        ],
+                        ns: rounds.time(k) / n as f64,
+                        ratio: (k > 0).then(|| rounds.ratio(k, 0)),
+                        fraction: rounds.ratio(ways.len() + 1, k),
+                    }));
+                }
+            }
+        }
+    }
+    Ok(rows)
 }
 
 /// One period of the source of a pair in its default mode, as [`run`] has them.
@@ -172,40 +237,80 @@ fn source(cast: &Cast, inputs: Inputs) -> Result<Vec<u8>, CastError> {
     Ok(codes)
 }
 
-type Figures = Vec<(Way, bool, f64, f64)>;
+/// The plans of both levels.
+struct Levels {
+    range: CastPlan,
+    exact: CastPlan,
+}
 
+impl Levels {
+    fn of(plan: &CastPlan) -> Levels {
+        Levels { range: plan.checked(Level::Range), exact: plan.checked(Level::Exact) }
+    }
+
+    /// The plan of a way.
+    const fn plan(&self, way: Way) -> &CastPlan {
+        match way {
+            Way::CheckedRange | Way::MaskedRange | Way::CountedRange => &self.range,
+            Way::CheckedExact | Way::CountedExact => &self.exact,
+        }
+    }
+
+    /// Runs a way once, and returns its counts.
+    fn run(
+        &self,
+        way: Way,
+        src: Bytes<'_>,
+        dst: BytesMut<'_>,
+        validity: &mut [u8],
+    ) -> Result<Counts, CastError> {
+        let plan = self.plan(way);
+        match way {
+            Way::CheckedRange | Way::CheckedExact => plan.run(src, dst).map(|_| (None, 0)),
+            Way::CountedRange | Way::CountedExact => {
+                plan.run_counted(src, dst).map(|report| (Some(report), 0))
+            }
+            Way::MaskedRange => plan.run_masked(src, dst, validity).map(|rejected| (None, rejected)),
+        }
+    }
+}
+
+/// The report of a counting cast, and the elements that a masked one rejects.
+type Counts = (Option<CastReport>, usize);
+
+/// Whether each way has nothing to look for, and the rounds of the plain cast, of the ways and, where buffers are whole vectors, of pure
+/// traffic.
 fn cell(
-    plan: &CastPlan,
-    size: Size,
-    selection: &Selection,
+    [plan, scalar]: [&CastPlan; 2],
+    ways: &[Way],
+    effort: &Effort,
     memory: &mut [u8],
     period: &[u8],
     n: usize,
-) -> Result<Figures, CastError> {
-    let [read, written] = [plan.source(), plan.target()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
+) -> Result<(Vec<bool>, Rounds), String> {
+    let failed = |error: CastError| error.to_string();
+    let (from, to) = (plan.source(), plan.target());
+    let [read, written] = [from, to].map(|buffer| buffer.byte_len(n).unwrap_or_default());
     let (src, dst) = memory.split_at_mut(read.next_multiple_of(PAGE));
     let src = &mut src[..read];
     inputs::repeat(period, src);
     let (src, dst) = (&*src, &mut dst[..written]);
-    let [range, exact] = [Level::Range, Level::Exact].map(|level| plan.checked(level));
-    let ways = Way::of(selection.inputs);
+    let levels = Levels::of(plan);
     let validity = RefCell::new(vec![0; n.div_ceil(8)]);
-    let once = |way: Way, dst: &mut [u8]| -> Result<(), CastError> {
-        let n = black_box(n);
-        let (src, dst) = (Bytes::new(black_box(src), n), BytesMut::new(dst, n));
-        match way {
-            Way::CheckedRange => range.run(src, dst),
-            Way::CheckedExact => exact.run(src, dst),
-            Way::CountedRange => range.run_counted(src, dst).map(|report| _ = black_box(report)),
-            Way::CountedExact => exact.run_counted(src, dst).map(|report| _ = black_box(report)),
-            Way::MaskedRange => {
-                range.run_masked(src, dst, &mut validity.borrow_mut()).map(|n| _ = black_box(n))
-            }
-        }
-    };
-    // All of them have to go through, once.
+
+    // Every way has to go through once, with the results, the mask and the counts of the scalar tier.
+    let scalar = Levels::of(scalar);
+    let (mut want, mut mask) = (vec![0; written], vec![0; n.div_ceil(8)]);
     for way in ways {
-        once(*way, dst)?;
+        let counts =
+            scalar.run(*way, Bytes::new(src, n), BytesMut::new(&mut want, n), &mut mask).map_err(failed)?;
+        dst.fill(0xEE);
+        let found = levels
+            .run(*way, Bytes::new(src, n), BytesMut::new(dst, n), &mut validity.borrow_mut())
+            .map_err(failed)?;
+        if found != counts || *dst != *want || *validity.borrow() != mask {
+            return Err(format!("{}: another answer than the scalar tier's", way.name()));
+        }
     }
     let dst = RefCell::new(dst);
     let mut contenders: Vec<Contender<'_>> = vec![Box::new(|calls| {
@@ -217,24 +322,25 @@ fn cell(
         }
     })];
     for way in ways {
-        let (once, dst) = (&once, &dst);
+        let (levels, validity, dst) = (&levels, &validity, &dst);
         contenders.push(Box::new(move |calls| {
             for _ in 0..calls {
-                let done = once(*way, black_box(&mut dst.borrow_mut()));
+                let (n, mut dst, mut validity) = (black_box(n), dst.borrow_mut(), validity.borrow_mut());
+                let (src, dst) = (Bytes::new(black_box(src), n), BytesMut::new(black_box(&mut dst), n));
+                let done = black_box(levels.run(*way, src, dst, &mut validity));
                 debug_assert!(done.is_ok(), "it ran before");
             }
         }));
     }
-    let rounds = measure(&mut contenders, &selection.effort(size));
-    let idle = |way: &Way| match way {
-        Way::CheckedRange | Way::MaskedRange | Way::CountedRange => range.keeps_all(),
-        Way::CheckedExact | Way::CountedExact => exact.keeps_all(),
-    };
-    Ok(ways
-        .iter()
-        .enumerate()
-        .map(|(k, way)| (*way, idle(way), rounds.time(0), rounds.ratio(k + 1, 0)))
-        .collect())
+    let traffic = n.is_multiple_of(cells::step(from, to)).then(|| Traffic::new(plan.tier(), from, to));
+    if let Some(traffic) = traffic {
+        let dst = &dst;
+        contenders.push(Box::new(move |calls| {
+            (0..calls).for_each(|_| traffic.run(black_box(src), black_box(&mut dst.borrow_mut())));
+        }));
+    }
+    let rounds = measure(&mut contenders, effort);
+    Ok((ways.iter().map(|way| levels.plan(*way).keeps_all()).collect(), rounds))
 }
 
 impl Rows {

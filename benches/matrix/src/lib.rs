@@ -21,6 +21,7 @@
 //! * `report`: the document with its heat maps, and the peers;
 //! * `checked`: what it costs to ask a cast what it loses;
 //! * `costs`: the cost classes of the kernels, and the table of them;
+//! * `dimensions`: representative casts of every dimension beside the matrix;
 //! * `addresses`: what buffers cost that do not begin at a cache line;
 //! * `options`: what other options than the default cost;
 //! * `speed`: stored results, the page and the chart that are drawn from them, and comparisons over time;
@@ -37,6 +38,7 @@ pub mod classes;
 pub mod compare;
 pub mod costs;
 pub mod count;
+pub mod dimensions;
 pub mod inputs;
 pub mod json;
 pub mod limits;

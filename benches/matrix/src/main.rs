@@ -16,7 +16,7 @@ use lanecast_bench::{
         guest,
         host::{self, Target},
     },
-    json, limits,
+    dimensions, json, limits,
     machine::Machine,
     options,
     report::{self, peers::PeerResults},
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn selection(args: &RunArgs) -> Result<Selection, String> {
+fn selection(args: &CellArgs) -> Result<Selection, String> {
     Ok(Selection {
         pairs: args.pair.clone(),
         classes: args.class.clone(),
@@ -130,14 +130,17 @@ fn selection(args: &RunArgs) -> Result<Selection, String> {
     })
 }
 
-fn measure(args: RunArgs) -> Result<(), String> {
+fn measure(RunArgs { cells: args, dimension, short }: RunArgs) -> Result<(), String> {
+    if !dimension.is_empty() {
+        return json::write(&args.output, &dimensions::run(&dimension, short)?);
+    }
     let results = run::run(&selection(&args)?)?;
     results.write(&args.output).map_err(|error| format!("{}: {error}", args.output.display()))?;
     print!("{}", worst::worst(&results, &Filter { count: args.n, ..Filter::default() }));
     Ok(())
 }
 
-fn checked(args: RunArgs) -> Result<(), String> {
+fn checked(args: CellArgs) -> Result<(), String> {
     let mut selection = selection(&args)?;
     if selection.modes.is_empty() {
         selection.modes = checked::MODES.to_vec();
@@ -148,7 +151,7 @@ fn checked(args: RunArgs) -> Result<(), String> {
     Ok(())
 }
 
-fn addresses(args: &RunArgs) -> Result<(), String> {
+fn addresses(args: &CellArgs) -> Result<(), String> {
     let rows = addresses::run(&selection(args)?)?;
     json::write(&args.output, &rows)?;
     print!("{}", rows.table(args.n).replace("; ", "\n  "));

@@ -7,13 +7,15 @@
 
 use crate::{
     cells::{self, Cast},
+    dimensions::{self, Amount},
     inputs::{self, Inputs, PERIOD, Range},
     machine::Machine,
-    measure::{Contender, Effort, measure},
+    measure::{Contender, Effort, Rounds, measure},
     pool::{PAGE, Pool},
     report::geometric_mean,
     results::Size,
     run::{Selection, answer_is},
+    traffic::Traffic,
 };
 use lanecast::{
     Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, E5M2Nan, E8M0Range, E8M0Round, Encoding,
@@ -220,21 +222,62 @@ pub fn run(selection: &Selection, wanted: &Wanted) -> Result<Rows, String> {
             let limit = if tier == Tier::Scalar { SCALAR_LIMIT } else { LIMIT };
             let mut pair = Pair::new(from, to, tier, &some, &mut pool, &period).map_err(failed)?;
             pair.check(&some, &expected).map_err(|error| format!("{cast}, {tier}: {error}"))?;
-            let mut figures = pair.measure(&wanted.effort(selection, false));
-            if figures.iter().any(|(_, ratio)| *ratio > limit) {
-                figures = pair.measure(&wanted.effort(selection, true));
+            let mut rounds = pair.measure(&wanted.effort(selection, false));
+            if (1..=some.len()).any(|k| rounds.ratio(k, 0) > limit) {
+                rounds = pair.measure(&wanted.effort(selection, true));
             }
             let name = format!("{} -> {}", cells::label(from), cells::label(to));
-            rows.extend(some.iter().zip(figures).map(|(combination, (default_ns, ratio))| Row {
+            rows.extend(some.iter().enumerate().map(|(k, combination)| Row {
                 pair: name.clone(),
                 tier: tier.name().into(),
                 options: combination.name.clone(),
-                default_ns,
-                ratio,
+                default_ns: rounds.time(0),
+                ratio: rounds.ratio(k + 1, 0),
             }));
         }
     }
     Ok(Rows { machine: Machine::detect(), inputs: selection.inputs, quick: wanted.quick, rows })
+}
+
+/// The rows of the dimension: default options, every profile, and every option by itself.
+///
+/// # Errors
+///
+/// If a plan cannot be made, or an answer differs from the scalar tier's.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let mut pool = Pool::new((512 << 10) + 4 * PAGE);
+    let mut rows = Vec::new();
+    for &(from, to) in amount.of(&dimensions::pairs(), 2) {
+        let some = alone(from.dtype(), to.dtype());
+        let name = format!("{} -> {}", cells::label(from), cells::label(to));
+        let failed = |error: CastError| format!("{name}: {error}");
+        let period = inputs::period(from, Range::new(from.dtype(), to.dtype(), Inputs::Normal));
+        let expected = some.iter().map(|c| expected(from, to, &c.options, &period));
+        let expected: Vec<Vec<u8>> = expected.collect::<Result<_, _>>().map_err(failed)?;
+        for &tier in &amount.tiers {
+            let mut pair = Pair::new(from, to, tier, &some, &mut pool, &period).map_err(failed)?;
+            pair.check(&some, &expected).map_err(|error| format!("{name}, {tier}: {error}"))?;
+            let n = pair.n as f64;
+            let rounds = pair.measure(&amount.effort(60, 40));
+            let names = ["default"].into_iter().chain(some.iter().map(|combination| &*combination.name));
+            rows.extend(names.enumerate().map(|(k, option)| dimensions::Row {
+                at: vec![name.clone(), tier.name().into(), option.into()],
+                ns: rounds.time(k) / n,
+                ratio: (k > 0).then(|| rounds.ratio(k, 0)),
+                fraction: rounds.ratio(some.len() + 1, k),
+            }));
+        }
+    }
+    Ok(rows)
+}
+
+/// Every profile and every single option that is not the default of a pair.
+fn alone(from: DType, to: DType) -> Vec<Combination> {
+    let profiles = CastOptions::PROFILES.iter().filter(|(_, options)| *options != RUST);
+    let profiles =
+        profiles.map(|(name, options)| Combination { name: format!("profile={name}"), options: *options });
+    let singles = combinations(from, to).into_iter().filter(|combination| !combination.name.contains(' '));
+    profiles.chain(singles).collect()
 }
 
 /// The right answer for one period.
@@ -293,8 +336,9 @@ impl<'a> Pair<'a> {
         Ok(())
     }
 
-    /// The nanoseconds of the default and the ratio of each combination.
-    fn measure(&mut self, effort: &Effort) -> Vec<(f64, f64)> {
+    /// The rounds of the plans, the default first, and of pure traffic, the last.
+    fn measure(&mut self, effort: &Effort) -> Rounds {
+        let traffic = Traffic::new(self.plans[0].tier(), self.plans[0].source(), self.plans[0].target());
         let (src, n, dst) = (self.src, self.n, RefCell::new(&mut *self.dst));
         let dst = &dst;
         let contender = |plan: &CastPlan| -> Contender<'_> {
@@ -309,8 +353,10 @@ impl<'a> Pair<'a> {
             })
         };
         let mut contenders: Vec<Contender<'_>> = self.plans.iter().map(contender).collect();
-        let rounds = measure(&mut contenders, effort);
-        (1..self.plans.len()).map(|k| (rounds.time(0), rounds.ratio(k, 0))).collect()
+        contenders.push(Box::new(|calls| {
+            (0..calls).for_each(|_| traffic.run(black_box(src), black_box(&mut dst.borrow_mut())));
+        }));
+        measure(&mut contenders, effort)
     }
 }
 
@@ -407,6 +453,15 @@ mod tests {
         assert_eq!((names.len(), names[0].as_str()), (17, "e8m0-range=rounded"));
         let last = "saturate=off e8m0-round=nearest e8m0-range=magnitude";
         assert_eq!(names.last().map(String::as_str), Some(last));
+    }
+
+    #[test]
+    fn profiles_and_single_options_have_names() {
+        let names: Vec<String> =
+            alone(DType::Float32, DType::Int8).into_iter().map(|combination| combination.name).collect();
+        assert_eq!(&names[..2], ["profile=onnx", "profile=numpy"]);
+        assert_eq!(names.len(), CastOptions::PROFILES.len() - 1 + 5);
+        assert!(names.contains(&"int-round=floor".into()) && names.iter().all(|name| !name.contains(' ')));
     }
 
     #[test]

@@ -4,8 +4,9 @@
 //! of the tier are compared with those of the scalar one first. Their instructions are counted in `count::scaled`.
 
 use crate::{
+    dimensions::{self, Amount},
     machine::Machine,
-    measure::{Contender, Effort, measure},
+    measure::{Contender, Effort, Rounds, measure},
     pool::Pool,
     speed::{
         record::{Table, round},
@@ -69,10 +70,13 @@ pub fn tables(selection: &Selection<'_>) -> Result<Measured, String> {
                 }
                 let rows = [DType::Float32, DType::BFloat16].map(|from| {
                     let cell = Cell { tier, scheme, from, shape: [(size << 10) / COLUMNS, COLUMNS] };
-                    let row =
-                        cell.row(selection.budget).map_err(|e| format!("{name} of {from} on {tier}: {e}"));
-                    tier::force(None).map_err(|e| e.to_string())?;
-                    row
+                    let effort = Effort {
+                        budget: selection.budget,
+                        min_rounds: 5,
+                        max_rounds: 400,
+                        turn: Duration::from_micros(300),
+                    };
+                    cell.row(&effort).map_err(|e| format!("{name} of {from} on {tier}: {e}"))
                 });
                 let [float32, bfloat16] = rows;
                 let (float32, bfloat16) = (float32?, bfloat16?);
@@ -97,6 +101,49 @@ pub fn tables(selection: &Selection<'_>) -> Result<Measured, String> {
     Ok(Measured { machine: Machine::detect(), tables })
 }
 
+/// The rows of the dimension: quantization of two sources and dequantization to both, in the second cache on every tier and in memory on
+/// the strongest. The baseline is the plain cast between the same encodings.
+///
+/// # Errors
+///
+/// If an answer differs from the scalar tier's.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let mut rows = Vec::new();
+    for (name, scheme) in amount.of(SCHEMES, 2) {
+        for &tier in &amount.tiers {
+            let in_memory = !amount.short && tier == amount.strongest();
+            let sizes = [("l2", 96_usize), ("dram", 16 << 10)];
+            for &(size, kilo) in &sizes[..1 + usize::from(in_memory)] {
+                for from in [DType::Float32, DType::BFloat16] {
+                    let kilo = if amount.short { 16 } else { kilo };
+                    let cell = Cell { tier, scheme, from, shape: [(kilo << 10) / COLUMNS, COLUMNS] };
+                    let effort = Effort {
+                        min_rounds: 3.min(amount.effort(0, 0).min_rounds),
+                        ..amount.effort(60, 100)
+                    };
+                    let row = cell.row(&effort).map_err(|e| format!("{name} of {from} on {tier}: {e}"))?;
+                    let mut put = |cast: &str, speed: &Speed| {
+                        rows.push(dimensions::Row {
+                            at: vec![(*name).into(), tier.name().into(), size.into(), cast.into()],
+                            ns: speed.nanoseconds,
+                            ratio: Some(speed.plain),
+                            fraction: speed.fraction,
+                        });
+                    };
+                    put(&format!("from {from}"), &row.quantize);
+                    put(&format!("from {from}, rounded quotients"), &row.divide);
+                    // Dequantization does not depend on the source.
+                    if from == DType::Float32 {
+                        put("to float32", &row.to_float32);
+                        put("to bfloat16", &row.to_bfloat16);
+                    }
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
 const NOTE: &str = "Fractions of pure traffic for the elements, codes and scales, and nanoseconds per element. Divide rounds quotients to \
                     float32 first.";
 const COLUMN_NAMES: [&str; 10] = [
@@ -118,6 +165,8 @@ struct Speed {
     fraction: f64,
     /// Per element.
     nanoseconds: f64,
+    /// The time divided by that of the plain cast between the same encodings.
+    plain: f64,
 }
 
 /// The casts of a scheme.
@@ -168,7 +217,14 @@ impl Cell<'_> {
         Ok(answers)
     }
 
-    fn row(&self, budget: Duration) -> Result<Row, String> {
+    fn row(&self, effort: &Effort) -> Result<Row, String> {
+        let row = self.row_by_force(effort);
+        tier::force(None).map_err(|e| e.to_string())?;
+        row
+    }
+
+    /// As [`row`](Self::row), and leaves the tier forced.
+    fn row_by_force(&self, effort: &Effort) -> Result<Row, String> {
         let source = self.source()?;
         let want = self.answers(self.tier, &source)?;
         if source.len() < 1 << 22 && want != self.answers(Tier::Scalar, &source)? {
@@ -208,33 +264,50 @@ impl Cell<'_> {
         quantize(&divide).and_then(|()| quantize(&exact)).map_err(|e| e.to_string())?;
         let targets = [DType::Float32, DType::BFloat16];
         targets.iter().try_for_each(|to| dequantize(*to)).map_err(|e| e.to_string())?;
-        let backs = targets.map(|to| (traffic(data, to.into()), to));
+        let plain = |from: Encoding, to: Encoding| {
+            CastPlan::with_tier(from, to, &CastOptions::RUST, self.tier).map_err(|e| e.to_string())
+        };
+        let plain_there = plain(self.from.into(), data)?;
+        let backs = targets.map(|to| Ok((traffic(data, to.into()), plain(data, to.into())?, to)));
+        let backs = backs.into_iter().collect::<Result<Vec<_>, String>>()?;
         let mut contenders: Vec<Contender<'_>> = vec![
             Box::new(|calls| (0..calls).for_each(|_| there.run(black_box(src), &mut codes.borrow_mut()))),
             Box::new(|calls| (0..calls).for_each(|_| drop(black_box(quantize(&exact))))),
             Box::new(|calls| (0..calls).for_each(|_| drop(black_box(quantize(&divide))))),
+            Box::new(|calls| {
+                for _ in 0..calls {
+                    let dst = &mut codes.borrow_mut();
+                    drop(black_box(plain_there.run(Bytes::new(black_box(src), n), BytesMut::new(dst, n))));
+                }
+            }),
         ];
         let (dequantize, codes, back) = (&dequantize, &codes, &back);
-        for (traffic, to) in &backs {
+        for (traffic, plain, to) in &backs {
             contenders.push(Box::new(move |calls| {
                 let dst = &mut back.borrow_mut()[..n * to.size()];
                 (0..calls).for_each(|_| traffic.run(black_box(&codes.borrow()), dst));
             }));
             contenders.push(Box::new(move |calls| (0..calls).for_each(|_| drop(black_box(dequantize(*to))))));
+            contenders.push(Box::new(move |calls| {
+                for _ in 0..calls {
+                    let (codes, dst) = (codes.borrow(), &mut back.borrow_mut()[..n * to.size()]);
+                    drop(black_box(plain.run(Bytes::new(black_box(&codes), n), BytesMut::new(dst, n))));
+                }
+            }));
         }
-        let effort = Effort { budget, min_rounds: 5, max_rounds: 400, turn: Duration::from_micros(300) };
-        let rounds = measure(&mut contenders, &effort);
+        let rounds: Rounds = measure(&mut contenders, effort);
         // The scales are bytes, too.
         let more = |bytes: usize| (bytes + lens[2]) as f64 / bytes as f64;
-        let speed = |limit: usize, of: usize, bytes: usize| Speed {
+        let speed = |[limit, of, plain]: [usize; 3], bytes: usize| Speed {
             fraction: rounds.ratio(limit, of) * more(bytes),
             nanoseconds: rounds.time(of) / n as f64,
+            plain: rounds.ratio(of, plain),
         };
         Ok(Row {
-            quantize: speed(0, 1, lens[0] + lens[1]),
-            divide: speed(0, 2, lens[0] + lens[1]),
-            to_float32: speed(3, 4, lens[1] + 4 * n),
-            to_bfloat16: speed(5, 6, lens[1] + 2 * n),
+            quantize: speed([0, 1, 3], lens[0] + lens[1]),
+            divide: speed([0, 2, 3], lens[0] + lens[1]),
+            to_float32: speed([4, 5, 6], lens[1] + 4 * n),
+            to_bfloat16: speed([7, 8, 9], lens[1] + 2 * n),
         })
     }
 }

@@ -2,13 +2,15 @@
 
 use clap::Args;
 use lanecast_bench::{
-    compare, count, json,
+    compare, count,
+    dimensions::Dimension,
+    json,
     results::Results,
     speed::{
         ab::{self, Effort},
         chart, history,
         input::Input,
-        page,
+        page, processes,
         record::{Stored, read_all},
         store,
     },
@@ -19,11 +21,20 @@ use std::{ffi::OsString, fs, path::PathBuf};
 pub(crate) struct StoreArgs {
     /// Result files of one machine and commit: of `run` (several are several processes), the peers, `options`, `addresses`, `checked`,
     /// `threads`, `batch`, `scaled` and `strided`.
-    #[arg(required = true)]
+    #[arg(required_unless_present = "processes")]
     results: Vec<PathBuf>,
-    /// The folder of all records; the record goes into a folder of the machine.
-    #[arg(long, default_value = "benches/results")]
-    dir: PathBuf,
+    /// Measures dimensions in this many processes, one after the other, and stores them with the files.
+    #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
+    processes: Option<u16>,
+    /// The dimensions, separated by commas [default: all].
+    #[arg(long, value_enum, value_delimiter = ',', requires = "processes")]
+    dimension: Vec<Dimension>,
+    /// Takes one round of a few casts of each dimension, to see that answers are right, and stores them in `target/results`.
+    #[arg(long, requires = "processes")]
+    short: bool,
+    /// The folder of all records; the record goes into a folder of the machine [default: benches/results].
+    #[arg(long)]
+    dir: Option<PathBuf>,
 }
 
 #[derive(Args)]
@@ -86,12 +97,25 @@ pub(crate) struct HistoryArgs {
 }
 
 pub(crate) fn store(args: &StoreArgs) -> Result<(), String> {
-    let inputs = args.results.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>, _>>()?;
+    let mut inputs = args.results.iter().map(|path| Input::read(path)).collect::<Result<Vec<_>, _>>()?;
+    if let Some(count) = args.processes {
+        let all = Dimension::ALL.to_vec();
+        let effort = processes::Effort {
+            processes: count.into(),
+            dimensions: if args.dimension.is_empty() { all } else { args.dimension.clone() },
+            short: args.short,
+            directory: "target/dimensions".into(),
+        };
+        let program = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
+        inputs.extend(processes::measure(&program, &effort)?.into_iter().map(Input::Dimensions));
+    }
     let (record, warnings) = store::record(inputs)?;
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
-    let path = args.dir.join(record.folder()).join(record.file());
+    let usual = if args.short { "target/results" } else { "benches/results" };
+    let directory = args.dir.as_deref().unwrap_or(usual.as_ref());
+    let path = directory.join(record.folder()).join(record.file());
     let text = record.to_json()?;
     write(&path, &text)?;
     println!("{}: {} KiB; {}", path.display(), text.len().div_ceil(1024), store::summary(&record));

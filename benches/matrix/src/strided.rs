@@ -5,17 +5,19 @@
 
 use crate::{
     checked::source_of,
+    dimensions::{self, Amount},
     inputs::{self, Inputs},
     machine::Machine,
-    measure::{Contender, Effort, measure},
+    measure::{Contender, Effort, Rounds, measure},
     pool::Pool,
     speed::{
         record::{Table, round},
         tables::Measured,
     },
+    traffic::Traffic,
 };
 use lanecast::{
-    Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level,
+    Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level, Tier,
     strided::{Layout, View, ViewError, ViewMut},
 };
 use serde_json::json;
@@ -30,29 +32,29 @@ fn of(dtype: DType, shape: &[usize], strides: &[isize]) -> Result<Layout, ViewEr
     Layout::new(dtype, shape, &strides)
 }
 
-fn rows(dtype: DType, shape: &[usize]) -> Result<Layout, ViewError> {
+fn dense(dtype: DType, shape: &[usize]) -> Result<Layout, ViewError> {
     Layout::contiguous(dtype, shape)
 }
 
 /// By the names that `strided.py` uses as well.
 const LAYOUTS: &[(&str, Layouts)] = &[
-    ("contiguous", |s, d, n| Ok((rows(s, &[n, n])?, rows(d, &[n, n])?))),
-    ("every second row", |s, d, n| Ok((of(s, &[n, n], &[2 * n as isize, 1])?, rows(d, &[n, n])?))),
-    ("every second column", |s, d, n| Ok((of(s, &[n, n], &[2 * n as isize, 2])?, rows(d, &[n, n])?))),
-    ("one column of 64", |s, d, n| Ok((of(s, &[n * n / 64], &[64])?, rows(d, &[n * n / 64])?))),
-    ("transposed", |s, d, n| Ok((rows(s, &[n, n])?.transposed(), rows(d, &[n, n])?))),
-    ("transposed result", |s, d, n| Ok((rows(s, &[n, n])?, rows(d, &[n, n])?.transposed()))),
-    ("reversed", |s, d, n| Ok((rows(s, &[n, n])?.reversed(0)?.reversed(1)?, rows(d, &[n, n])?))),
-    ("one row repeated", |s, d, n| Ok((rows(s, &[n])?.broadcast(&[n, n])?, rows(d, &[n, n])?))),
-    ("one column repeated", |s, d, n| Ok((rows(s, &[n, 1])?.broadcast(&[n, n])?, rows(d, &[n, n])?))),
+    ("contiguous", |s, d, n| Ok((dense(s, &[n, n])?, dense(d, &[n, n])?))),
+    ("every second row", |s, d, n| Ok((of(s, &[n, n], &[2 * n as isize, 1])?, dense(d, &[n, n])?))),
+    ("every second column", |s, d, n| Ok((of(s, &[n, n], &[2 * n as isize, 2])?, dense(d, &[n, n])?))),
+    ("one column of 64", |s, d, n| Ok((of(s, &[n * n / 64], &[64])?, dense(d, &[n * n / 64])?))),
+    ("transposed", |s, d, n| Ok((dense(s, &[n, n])?.transposed(), dense(d, &[n, n])?))),
+    ("transposed result", |s, d, n| Ok((dense(s, &[n, n])?, dense(d, &[n, n])?.transposed()))),
+    ("reversed", |s, d, n| Ok((dense(s, &[n, n])?.reversed(0)?.reversed(1)?, dense(d, &[n, n])?))),
+    ("one row repeated", |s, d, n| Ok((dense(s, &[n])?.broadcast(&[n, n])?, dense(d, &[n, n])?))),
+    ("one column repeated", |s, d, n| Ok((dense(s, &[n, 1])?.broadcast(&[n, n])?, dense(d, &[n, n])?))),
     ("channels last to first", |s, d, n| {
-        Ok((rows(s, &[n, n / 4, 4])?.permuted(&[2, 0, 1])?, rows(d, &[4, n, n / 4])?))
+        Ok((dense(s, &[n, n / 4, 4])?.permuted(&[2, 0, 1])?, dense(d, &[4, n, n / 4])?))
     }),
     ("channels first to last", |s, d, n| {
-        Ok((rows(s, &[4, n, n / 4])?.permuted(&[1, 2, 0])?, rows(d, &[n, n / 4, 4])?))
+        Ok((dense(s, &[4, n, n / 4])?.permuted(&[1, 2, 0])?, dense(d, &[n, n / 4, 4])?))
     }),
-    ("rows of 8 of 12", |s, d, n| Ok((of(s, &[n * n / 8, 8], &[12, 1])?, rows(d, &[n * n / 8, 8])?))),
-    ("every second result", |s, d, n| Ok((rows(s, &[n * n])?, of(d, &[n * n], &[2])?))),
+    ("rows of 8 of 12", |s, d, n| Ok((of(s, &[n * n / 8, 8], &[12, 1])?, dense(d, &[n * n / 8, 8])?))),
+    ("every second result", |s, d, n| Ok((dense(s, &[n * n])?, of(d, &[n * n], &[2])?))),
 ];
 
 /// The pairs that are measured if none is asked for.
@@ -90,8 +92,9 @@ pub fn table(
                 LAYOUTS.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only)))
             {
                 let (src, dst) = layouts(from, to, side).map_err(|error| error.to_string())?;
-                let (ns, ratio) =
-                    row(&src, &dst, &effort).map_err(|error| format!("{from} -> {to}, {name}: {error}"))?;
+                let rounds = row(&src, &dst, Tier::best(), &effort)
+                    .map_err(|error| format!("{from} -> {to}, {name}: {error}"))?;
+                let (ns, ratio) = (rounds.time(VIEW) / src.elements() as f64, rounds.ratio(TOGETHER, VIEW));
                 let pair = format!("{from} -> {to}");
                 rows.push(vec![json!(pair), json!(side), json!(name), json!(round(ns)), json!(round(ratio))]);
             }
@@ -108,10 +111,53 @@ pub fn table(
     Ok(Measured { machine: Machine::detect(), tables: vec![table] })
 }
 
-fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String> {
+/// The rows of the dimension: every layout, within the second cache and beyond it. The baseline is the contiguous cast of as many elements.
+///
+/// # Errors
+///
+/// If a cast gives another answer than element by element.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let mut rows = Vec::new();
+    let sides: &[usize] = if amount.short { &[64] } else { &[256, 1024] };
+    for (name, layouts) in amount.of(LAYOUTS, LAYOUTS.len()) {
+        for &(from, to) in amount.of(&PAIRS, 1) {
+            for &side in sides {
+                // Beyond the second cache, memory decides and not the tier.
+                let all = if side > 256 { &[amount.strongest()][..] } else { &amount.tiers };
+                for &tier in all {
+                    let (src, dst) = layouts(from, to, side).map_err(|error| error.to_string())?;
+                    let rounds = row(&src, &dst, tier, &amount.effort(25, 50))
+                        .map_err(|error| format!("{from} -> {to}, {name}, {tier}: {error}"))?;
+                    let contiguous = *name == "contiguous";
+                    rows.push(dimensions::Row {
+                        at: vec![
+                            (*name).into(),
+                            tier.name().into(),
+                            side.to_string(),
+                            format!("{from} -> {to}"),
+                        ],
+                        ns: rounds.time(VIEW) / src.elements() as f64,
+                        ratio: (!contiguous).then(|| rounds.ratio(VIEW, TOGETHER)),
+                        fraction: rounds.ratio(TRAFFIC, VIEW),
+                    });
+                }
+            }
+        }
+    }
+    Ok(rows)
+}
+
+/// The contenders of a row: elements together, the view, and pure traffic of as many bytes together.
+const TOGETHER: usize = 0;
+const VIEW: usize = 1;
+const TRAFFIC: usize = 2;
+
+fn row(from: &Layout, to: &Layout, tier: Tier, effort: &Effort) -> Result<Rounds, String> {
     let told = |error: &dyn std::fmt::Display| error.to_string();
     let n = from.elements();
-    let plan = CastPlan::new(from.encoding(), to.encoding(), &CastOptions::RUST).map_err(|e| told(&e))?;
+    let plan = CastPlan::with_tier(from.encoding(), to.encoding(), &CastOptions::RUST, tier);
+    let plan = plan.map_err(|e| told(&e))?;
+    let traffic = Traffic::new(tier, from.encoding(), to.encoding());
     let sizes =
         [reach(from), reach(to), n * from.encoding().dtype().size(), n * to.encoding().dtype().size()];
     let mut pool = Pool::for_buffers(&sizes);
@@ -149,9 +195,12 @@ fn row(from: &Layout, to: &Layout, effort: &Effort) -> Result<(f64, f64), String
                 black_box(plan.run(black_box(&view), black_box(&mut out)).is_ok());
             }
         }),
+        Box::new(|calls| {
+            let mut results = results.borrow_mut();
+            (0..calls).for_each(|_| traffic.run(black_box(together), black_box(&mut results)));
+        }),
     ];
-    let rounds = measure(&mut contenders, effort);
-    Ok((rounds.time(1) / n as f64, rounds.ratio(0, 1)))
+    Ok(measure(&mut contenders, effort))
 }
 
 /// A table: for every layout the time of the plain cast in nanoseconds per element, and the times of casts that detect losses divided

@@ -5,10 +5,13 @@
 //! thread and on all of them.
 
 use crate::{
+    cells,
+    dimensions::{self, Amount},
     inputs::{self, Inputs, PERIOD, Range},
     machine::Machine,
-    measure::{Contender, Effort, measure},
+    measure::{Contender, Effort, Rounds, measure},
     pool::{PAGE, Pool},
+    traffic::Traffic,
 };
 use lanecast::{
     BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, Threads,
@@ -131,24 +134,90 @@ fn wake() {
 ///
 /// If a plan cannot be made or an answer differs.
 pub fn run(sizes: &[usize]) -> Result<Rows, String> {
+    let mut rows = Vec::new();
+    each(&plans()?, sizes, &EFFORT, &mut |pair, bytes, _, rounds| {
+        let (serial_ns, speedup) = (rounds.time(SERIAL), rounds.ratio(SERIAL, SHARED));
+        rows.push(Row { pair: pair.into(), bytes, serial_ns, speedup });
+    })?;
+    let threads = rayon::current_num_threads();
+    Ok(Rows { machine: Machine::detect(), threads, casts: rows, batches: Vec::new() })
+}
+
+/// The rows of the dimension: casts on one thread and on the pool. The baseline is one thread; the traffic of the pool is that of all its
+/// threads.
+///
+/// # Errors
+///
+/// If a plan cannot be made or an answer differs.
+pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
+    let all = [16, 64, 256, 1024, 4096, 16384, 65536].map(|kib: usize| kib << 10);
+    let mut rows = Vec::new();
+    each(
+        amount.of(&plans()?, 2),
+        amount.of(&all, 3),
+        &amount.effort(100, 100),
+        &mut |pair, bytes, n, rounds| {
+            let threads = rayon::current_num_threads();
+            for (threads, cast, traffic) in [(1, SERIAL, SERIAL_TRAFFIC), (threads, SHARED, SHARED_TRAFFIC)] {
+                if threads == 1 && cast == SHARED {
+                    continue;
+                }
+                rows.push(dimensions::Row {
+                    at: vec![pair.into(), threads.to_string(), (bytes >> 10).to_string()],
+                    ns: rounds.time(cast) / n as f64,
+                    ratio: (cast != SERIAL).then(|| rounds.ratio(cast, SERIAL)),
+                    fraction: rounds.ratio(traffic, cast),
+                });
+            }
+        },
+    )?;
+    Ok(rows)
+}
+
+/// The contenders of a cell: the cast on the calling thread and on the pool, and pure traffic on both.
+const SERIAL: usize = 0;
+const SHARED: usize = 1;
+const SERIAL_TRAFFIC: usize = 2;
+const SHARED_TRAFFIC: usize = 3;
+
+/// Pure traffic on all threads of the pool, each with whole lines.
+fn share(traffic: &Traffic, src: &[u8], dst: &mut [u8], lines: (usize, usize)) {
+    let parts = (src.len() / lines.0).div_ceil(rayon::current_num_threads()).max(1);
+    rayon::scope(|scope| {
+        for (src, dst) in src.chunks(parts * lines.0).zip(dst.chunks_mut(parts * lines.1)) {
+            scope.spawn(|_| traffic.run(src, dst));
+        }
+    });
+}
+
+/// Measures plans at sizes, and gives the name, the bytes, the elements and the rounds of each cell.
+fn each(
+    plans: &[(String, CastPlan)],
+    sizes: &[usize],
+    effort: &Effort,
+    take: &mut dyn FnMut(&str, usize, usize, &Rounds),
+) -> Result<(), String> {
     wake();
     let largest = sizes.iter().copied().max().unwrap_or_default();
     let mut pool = Pool::new(largest + 2 * PAGE);
-    let mut rows = Vec::new();
-    for (pair, plan) in plans()? {
-        eprintln!("{pair}");
+    for (pair, plan) in plans {
         for &bytes in sizes {
             let bits = (plan.source().bits_per_element() + plan.target().bits_per_element()) as usize;
-            let n = bytes * 8 / bits / 64 * 64;
-            let [read, written] =
-                [plan.source(), plan.target()].map(|buffer| buffer.byte_len(n).unwrap_or_default());
+            let step = cells::step(plan.source(), plan.target());
+            let n = bytes * 8 / bits / step * step;
+            let lengths = |n: usize| {
+                [plan.source(), plan.target()].map(|buffer| buffer.byte_len(n).unwrap_or_default())
+            };
+            let [read, written] = lengths(n);
+            let [from_lines, to_lines] = lengths(step);
+            let traffic = Traffic::new(plan.tier(), plan.source(), plan.target());
             let (src, dst) = pool.bytes().split_at_mut(read.next_multiple_of(PAGE));
-            fill(&plan, &mut src[..read])?;
+            fill(plan, &mut src[..read])?;
             let (src, dst) = (&src[..read], &mut dst[..written]);
             let shared = plan.with_threads(Threads::Rayon);
             let run = |parallel: bool, dst: &mut [u8]| {
                 let n = black_box(n);
-                let plan = if parallel { &shared } else { &plan };
+                let plan = if parallel { &shared } else { plan };
                 plan.run(Bytes::new(black_box(src), n), BytesMut::new(black_box(dst), n))
             };
             let mut want = vec![0xA5; written];
@@ -168,13 +237,23 @@ pub fn run(sizes: &[usize]) -> Result<Rows, String> {
                     }
                 })
             };
-            let rounds = measure(&mut [contender(false), contender(true)], &EFFORT);
-            let (serial_ns, speedup) = (rounds.time(0), rounds.ratio(0, 1));
-            rows.push(Row { pair: pair.clone(), bytes, serial_ns, speedup });
+            let moves = |parallel: bool| -> Contender<'_> {
+                let (traffic, dst) = (&traffic, &dst);
+                Box::new(move |calls| {
+                    for _ in 0..calls {
+                        let (src, mut dst) = (black_box(src), dst.borrow_mut());
+                        match parallel {
+                            true => share(traffic, src, &mut dst, (from_lines, to_lines)),
+                            false => traffic.run(src, &mut dst),
+                        }
+                    }
+                })
+            };
+            let mut contenders = [contender(false), contender(true), moves(false), moves(true)];
+            take(pair, bytes, n, &measure(&mut contenders, effort));
         }
     }
-    let threads = rayon::current_num_threads();
-    Ok(Rows { machine: Machine::detect(), threads, casts: rows, batches: Vec::new() })
+    Ok(())
 }
 
 /// Elements of each of `count` tensors with `total` elements together: as many small ones as a model has, and sizes over four

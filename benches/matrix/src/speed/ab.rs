@@ -7,7 +7,7 @@
 //! With an interval of 95 %, about one cell of twenty has an interval without 1 by chance. The threshold removes most of these; measure the
 //! rest again with `--pair` before you blame a change.
 
-use super::stats::{Ratio, Verdict};
+use super::stats::{Ratio, SEED, Verdict};
 use crate::{
     json,
     report::geometric_mean,
@@ -23,9 +23,6 @@ use std::{
 
 /// With fewer processes than this, an interval says nothing.
 pub const LEAST: usize = 3;
-
-/// The seed of all bootstraps.
-const SEED: u64 = 20_260_101;
 
 /// How two programs are measured.
 #[derive(Clone, Debug)]

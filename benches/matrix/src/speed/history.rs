@@ -41,13 +41,14 @@ fn figures(record: &Record, block: &Block) -> HashMap<String, f64> {
 /// Looks at the series of each machine. `margin` is a share: 0.1 lets a cast become slower by a tenth.
 pub fn check(records: &[Stored], margin: f64) -> Found {
     let mut found = Found::default();
+    let records: Vec<&Stored> = records.iter().filter(|stored| !stored.record.blocks.is_empty()).collect();
     for series in records.chunk_by(|a, b| a.machine() == b.machine()) {
         machine(series, margin, &mut found);
     }
     found
 }
 
-fn machine(series: &[Stored], margin: f64, found: &mut Found) {
+fn machine(series: &[&Stored], margin: f64, found: &mut Found) {
     let Some((newest, earlier)) = series.split_last() else { return };
     let (record, name) = (&newest.record, newest.machine());
     let _ = writeln!(found.text, "{name}: {} records", series.len());

@@ -2,8 +2,8 @@
 
 use super::tables;
 use crate::{
-    addresses, checked, json, machine::Machine, options, report::peers::PeerResults, results::Results,
-    threads,
+    addresses, checked, dimensions, json, machine::Machine, options, report::peers::PeerResults,
+    results::Results, threads,
 };
 use serde::de::DeserializeOwned;
 use serde_json::Value;
@@ -14,6 +14,8 @@ use std::path::Path;
 pub enum Input {
     /// Of `run`.
     Matrix(Results),
+    /// Of `run --dimension`.
+    Dimensions(dimensions::Results),
     /// Of the peers.
     Peers(PeerResults),
     /// Of `options`.
@@ -48,6 +50,7 @@ impl Input {
         Ok(match () {
             () if has("counting") => return Err("counts of instructions are stored in benches/matrix/counts".into()),
             () if has("cells") => Input::Matrix(of(value)?),
+            () if has("dimensions") => Input::Dimensions(of(value)?),
             () if has("versions") => Input::Peers(of(value)?),
             () if has("quick") => Input::Options(of(value)?),
             () if has("batches") => Input::Threads(of(value)?),
@@ -62,6 +65,7 @@ impl Input {
     pub(super) fn machine(&self) -> Option<&Machine> {
         let machine = match self {
             Input::Matrix(results) => &results.machine,
+            Input::Dimensions(results) => &results.machine,
             Input::Peers(peers) => &peers.machine,
             Input::Options(rows) => &rows.machine,
             Input::Addresses(rows) => &rows.machine,
@@ -85,6 +89,7 @@ mod tests {
     fn files_are_known_by_their_fields() {
         let matrix = Results::default();
         assert!(matches!(of_file(&matrix), Ok(Input::Matrix(_))));
+        assert!(matches!(of_file(&dimensions::Results::default()), Ok(Input::Dimensions(_))));
         assert!(matches!(of_file(&PeerResults::default()), Ok(Input::Peers(_))));
         assert!(matches!(of_file(&options::Rows::default()), Ok(Input::Options(_))));
         assert!(matches!(of_file(&threads::Rows::default()), Ok(Input::Threads(_))));

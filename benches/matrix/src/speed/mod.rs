@@ -6,6 +6,8 @@
 //! * `record`: what a record holds, and its folder;
 //! * `input`: result files;
 //! * `store`: result files become a record;
+//! * `dimensions`: representative casts along other dimensions, with intervals over processes;
+//! * `processes`: several processes of this program, one after the other;
 //! * `tables`: results that are summarised rather than kept;
 //! * `page`: records become one HTML file;
 //! * `chart`: a record becomes the SVG of the README;
@@ -15,9 +17,11 @@
 
 pub mod ab;
 pub mod chart;
+pub mod dimensions;
 pub mod history;
 pub mod input;
 pub mod page;
+pub mod processes;
 pub mod record;
 pub mod stats;
 pub mod store;

@@ -1,5 +1,6 @@
 //! What is stored of the results of one machine, one commit and one date.
 
+use super::dimensions::Columns;
 use crate::{
     cells::Mode,
     inputs::Inputs,
@@ -49,6 +50,9 @@ pub struct Record {
     pub options: Vec<OptionBlock>,
     /// Results that are summarised.
     pub tables: Vec<Table>,
+    /// Representative casts along other dimensions.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dimensions: Vec<Columns>,
 }
 
 /// An encoding.
@@ -204,10 +208,11 @@ impl Record {
         words.join("-")
     }
 
-    /// The name of its file without the folder: date and commit.
+    /// The name of its file without the folder: date and commit, and `dimensions` if it has nothing else.
     pub fn file(&self) -> String {
         let day = self.machine.date.split('T').next().unwrap_or_default();
-        format!("{day}-{}.json", self.machine.commit)
+        let only = if self.blocks.is_empty() { "-dimensions" } else { "" };
+        format!("{day}-{}{only}.json", self.machine.commit)
     }
 
     /// The block of a tier at a size.
@@ -306,6 +311,7 @@ impl Record {
                 ));
             }
         }
+        self.dimensions.iter().try_for_each(Columns::check)?;
         match self.tables.iter().find(|table| table.rows.iter().any(|row| row.len() != table.columns.len())) {
             Some(table) => Err(format!("a row of the table {} has another length than its head", table.name)),
             None => Ok(()),
@@ -448,6 +454,24 @@ pub(crate) mod tests {
         let text = record.to_json().expect("JSON");
         assert!(text.contains("\"ns\":[2]") && text.contains("\"fraction\":[0.02]"), "{text}");
         assert_eq!(Record::parse(&text).expect("the same"), record);
+    }
+
+    #[test]
+    fn dimensions_return_from_text() {
+        let processes = [1.2, 1.21, 1.25].map(crate::speed::dimensions::tests::process);
+        let dimensions = crate::speed::dimensions::columns(&processes.iter().collect::<Vec<_>>());
+        let dimensions = dimensions.expect("the same rows");
+        let mut record = Record { dimensions, ..record("2026-11-25T01:00Z", 2.0) };
+        let text = record.to_json().expect("JSON");
+        assert!(text.contains("\"value\":[null,1.21]") && text.contains("\"below\":[0,9]"), "{text}");
+        assert_eq!(Record::parse(&text).expect("the same"), record);
+        assert_eq!(record.file(), "2026-11-25-0123456789ab.json");
+        record.blocks.clear();
+        record.casts.clear();
+        assert_eq!(record.file(), "2026-11-25-0123456789ab-dimensions.json");
+        assert_eq!(Record::parse(&record.to_json().expect("JSON")).expect("the same"), record);
+        record.dimensions[0].keys.pop();
+        assert!(Record::parse(&record.to_json().expect("JSON")).is_err());
     }
 
     #[test]

@@ -49,6 +49,33 @@ pub fn resampled_medians(values: &[f64], samples: usize, random: &mut Random) ->
     (0..samples).map(|_| median((0..values.len()).map(|_| draw()).collect::<Vec<_>>())).collect()
 }
 
+/// The seed of all bootstraps.
+pub const SEED: u64 = 20_260_101;
+
+/// The median of one sample and its interval of 95 %.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The median.
+    pub value: f64,
+    /// The lower end of the interval.
+    pub low: f64,
+    /// The upper end.
+    pub high: f64,
+}
+
+impl Interval {
+    /// The median with the bootstrap's percentiles; `None` of nothing.
+    pub fn of(values: &[f64], seed: u64) -> Option<Interval> {
+        if values.is_empty() {
+            return None;
+        }
+        let mut medians = resampled_medians(values, RESAMPLES, &mut Random::new(seed));
+        medians.sort_by(f64::total_cmp);
+        let value = median(values.iter().copied());
+        Some(Interval { value, low: quantile(&medians, 0.025), high: quantile(&medians, 0.975) })
+    }
+}
+
 /// A ratio and its interval of 95 %.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Ratio {
@@ -163,6 +190,20 @@ mod tests {
         assert_eq!(Ratio::of(&[], &[1.0], 1), None);
         assert_eq!(Ratio::of(&[1.0], &[f64::NAN], 1), None);
         assert_eq!(Ratio::of(&[0.0], &[1.0], 1), None);
+    }
+
+    #[test]
+    fn intervals_of_one_sample_hold_its_median() {
+        let interval = Interval::of(&[3.0, 1.0, 2.0, 2.5, 1.5, 2.25, 1.75], 9).expect("values");
+        assert_eq!((interval.value, interval.low, interval.high), (2.0, 1.5, 2.5));
+        assert_eq!(Interval::of(&[], 1), None);
+        let mut random = Random::new(11);
+        let held = (0..400).filter(|&seed| {
+            let found = Interval::of(&times(9, 1.0, 0.02, &mut random), seed).expect("values");
+            (found.low..=found.high).contains(&1.0)
+        });
+        let held = held.count();
+        assert!((360..=396).contains(&held), "{held} of 400");
     }
 
     #[test]

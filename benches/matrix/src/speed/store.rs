@@ -4,6 +4,7 @@
 //! of inputs are not one record. Several files of the matrix are several processes, and the record has the medians over them.
 
 use super::{
+    dimensions,
     input::Input,
     record::{Block, Cast, OptionBlock, PeerBlock, PeerColumns, Record, SCHEMA, Table, Type, round},
     tables,
@@ -23,22 +24,49 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 ///
 /// # Errors
 ///
-/// If no file is of the matrix, the files are of several machines, or a figure is not a positive number.
+/// If no file is of the matrix or of dimensions, the files are of several machines, or a figure is not a positive number.
 pub fn record(inputs: Vec<Input>) -> Result<(Record, Vec<String>), String> {
     let mut warnings = Vec::new();
     let runs: Vec<&Results> = inputs
         .iter()
         .filter_map(|input| if let Input::Matrix(run) = input { Some(run) } else { None })
         .collect();
-    let first = *runs.first().ok_or("one of the files has to be a result of `lanecast-bench run`")?;
-    for machine in inputs.iter().filter_map(Input::machine) {
-        if (&machine.cpu, &machine.cpu_id) != (&first.machine.cpu, &first.machine.cpu_id) {
-            return Err(format!("the files are of two machines: {} and {}", first.machine.cpu, machine.cpu));
+    let processes: Vec<&crate::dimensions::Results> = inputs
+        .iter()
+        .filter_map(|input| if let Input::Dimensions(results) = input { Some(results) } else { None })
+        .collect();
+    let machines =
+        runs.iter().map(|run| &run.machine).chain(processes.iter().map(|results| &results.machine));
+    let machine = machines.clone().next();
+    let machine = machine.ok_or("one of the files has to be a result of `lanecast-bench run`")?;
+    for other in inputs.iter().filter_map(Input::machine) {
+        if (&other.cpu, &other.cpu_id) != (&machine.cpu, &machine.cpu_id) {
+            return Err(format!("the files are of two machines: {} and {}", machine.cpu, other.cpu));
         }
-        if machine.commit != first.machine.commit {
-            warnings.push(format!("a file is of commit {}, not {}", machine.commit, first.machine.commit));
+        if other.commit != machine.commit {
+            warnings.push(format!("a file is of commit {}, not {}", other.commit, machine.commit));
         }
     }
+    if machine.commit.ends_with("-dirty") {
+        warnings.push(format!("files differed from commit {}", machine.commit));
+    }
+    if processes.iter().any(|results| results.short) {
+        warnings.push("the short form of dimensions takes no times that mean anything".into());
+    }
+    let dimensions = dimensions::columns(&processes)?;
+    let Some(first) = runs.first() else {
+        if inputs.len() > processes.len() {
+            return Err("peers, options and tables need a result of `lanecast-bench run` beside them".into());
+        }
+        let record = Record {
+            schema: SCHEMA,
+            machine: machine.clone(),
+            processes: processes.len(),
+            dimensions,
+            ..Record::default()
+        };
+        return Ok((record, warnings));
+    };
     let same = |run: &&Results| {
         (&run.machine.commit, run.inputs, run.unaligned, run.dram_bytes)
             == (&first.machine.commit, first.inputs, first.unaligned, first.dram_bytes)
@@ -46,15 +74,12 @@ pub fn record(inputs: Vec<Input>) -> Result<(Record, Vec<String>), String> {
     if !runs.iter().all(same) {
         return Err("runs of two commits, inputs, alignments or sizes are not one record".into());
     }
-    if first.machine.commit.ends_with("-dirty") {
-        warnings.push(format!("files differed from commit {}", first.machine.commit));
-    }
 
-    let mut record = matrix(&runs)?;
+    let mut record = Record { dimensions, ..matrix(&runs)? };
     let mut peers: Vec<PeerBlock> = Vec::new();
     for input in &inputs {
         match input {
-            Input::Matrix(_) => {}
+            Input::Matrix(_) | Input::Dimensions(_) => {}
             Input::Peers(of) => {
                 let mut of = of.clone();
                 of.steady_copies();
@@ -332,13 +357,17 @@ fn options_of(record: &Record, rows: &options::Rows) -> Vec<OptionBlock> {
 pub fn summary(record: &Record) -> String {
     let figures: usize = record.blocks.iter().map(|block| block.ns.iter().flatten().count()).sum();
     let tables: Vec<&str> = record.tables.iter().map(|table: &Table| &*table.name).collect();
+    let dimensions: Vec<String> =
+        record.dimensions.iter().map(|of| format!("{} ({} rows)", of.dimension, of.rows())).collect();
+    let list = |all: String| if all.is_empty() { "none".into() } else { all };
     format!(
-        "{} casts, {figures} cells of {} blocks, {} peers, {} options, tables: {}",
+        "{} casts, {figures} cells of {} blocks, {} peers, {} options, tables: {}, dimensions: {}",
         record.casts.len(),
         record.blocks.len(),
         record.peers.len(),
         record.options.len(),
-        if tables.is_empty() { "none".into() } else { tables.join(", ") },
+        list(tables.join(", ")),
+        list(dimensions.join(", ")),
     )
 }
 
@@ -434,6 +463,24 @@ mod tests {
         let (record, _) = record(inputs).expect("a record");
         assert_eq!(record.options.len(), 1);
         assert_eq!((&*record.options[0].at, &*record.options[0].ratio), (&[0][..], &[1.235][..]));
+    }
+
+    #[test]
+    fn dimensions_are_kept_with_and_without_a_matrix() {
+        let process = || {
+            let machine = run(vec![]).machine;
+            Input::Dimensions(crate::dimensions::Results { machine, ..dimensions::tests::process(1.5) })
+        };
+        let (alone, warnings) = record(vec![process(), process(), process()]).expect("a record");
+        assert_eq!(warnings, [""; 0]);
+        assert_eq!((alone.processes, alone.casts.len(), alone.dimensions.len()), (3, 0, 1));
+        assert_eq!(Record::parse(&alone.to_json().expect("JSON")).expect("sound"), alone);
+        let matrix = || Input::Matrix(run(vec![cell("float32", "bool", Size::L1)]));
+        let (both, _) = record(vec![process(), matrix()]).expect("a record");
+        assert_eq!((both.processes, both.casts.len(), both.dimensions[0].processes), (1, 1, 1));
+        let peers = Input::Peers(PeerResults::default());
+        assert!(record(vec![process(), peers]).expect_err("nothing to compare with").contains("beside them"));
+        assert!(summary(&both).ends_with("dimensions: options (2 rows)"), "{}", summary(&both));
     }
 
     #[test]
