@@ -57,7 +57,7 @@ fn machine(series: &[&Stored], margin: f64, found: &mut Found) {
         let machine = &record.machine;
         let _ = writeln!(found.text, "  {} {}: {}", machine.date, machine.commit, means.join(", "));
     }
-    let same = |other: &&Stored| {
+    let same = |other: &&&Stored| {
         let key = |record: &Record| (record.machine.rustc.clone(), record.inputs, record.unaligned);
         key(&other.record) == key(record)
     };
