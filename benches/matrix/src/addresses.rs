@@ -118,9 +118,9 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
                 let effort = amount.effort(25, 20);
                 let (n, rounds) = one(cast, tier, size, &mut pool, (&period, &expected), &effort)
                     .map_err(|error| format!("{cast} on {tier}: {error}"))?;
-                let name = format!("{} -> {}", cells::label(cast.from), cells::label(cast.to));
+                let pair = dimensions::pair(cast.from, cast.to);
                 rows.extend(places().enumerate().map(|(k, (src, dst))| dimensions::Row {
-                    at: vec![name.clone(), tier.name().into(), size.name().into(), format!("{src}/{dst}")],
+                    at: vec![pair.clone(), tier.name().into(), size.name().into(), format!("{src}/{dst}")],
                     ns: rounds.time(k) / n as f64,
                     ratio: (k > 0).then(|| rounds.ratio(k, 0)),
                     fraction: rounds.ratio(TRAFFIC, k),

@@ -262,7 +262,7 @@ where
         for (way, name) in [(TYPED, "cast"), (PLAN, "plan")] {
             rows.push(dimensions::Row {
                 at: vec![
-                    format!("{} -> {}", S::DTYPE, D::DTYPE),
+                    dimensions::pair(S::DTYPE.into(), D::DTYPE.into()),
                     tier.name().into(),
                     name.into(),
                     elements.to_string(),

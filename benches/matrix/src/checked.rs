@@ -176,7 +176,7 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
                     let names = ["plain"].into_iter().chain(ways.iter().map(|way| way.name()));
                     rows.extend(names.enumerate().map(|(k, way)| dimensions::Row {
                         at: vec![
-                            name.clone(),
+                            dimensions::pair(from, to),
                             tier.name().into(),
                             size.name().into(),
                             format!("{way}{suffix}"),

@@ -13,7 +13,7 @@
 //! Each module compares every answer before it takes a time.
 
 use crate::{
-    addresses, calls, checked, machine::Machine, measure::Effort, options, scaled, strided, threads,
+    addresses, calls, cells, checked, machine::Machine, measure::Effort, options, scaled, strided, threads,
 };
 use lanecast::{DType, Encoding, Tier};
 use serde::{Deserialize, Serialize};
@@ -203,6 +203,11 @@ pub(crate) fn pairs() -> Vec<(Encoding, Encoding)> {
     let byte = byte.map(|(from, to)| (Encoding::new(from), Encoding::new(to)));
     let packed = packed.map(|(from, to)| (Encoding::new(from), Encoding::packed(to)));
     byte.into_iter().chain(packed).collect()
+}
+
+/// The name of a pair in the rows: `float32:int4/packed`.
+pub(crate) fn pair(from: Encoding, to: Encoding) -> String {
+    format!("{}:{}", cells::label(from), cells::label(to))
 }
 
 /// Pairs without a choice of options, which `addresses` and `checked` measure as well.

@@ -261,7 +261,7 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
             let rounds = pair.measure(&amount.effort(60, 40));
             let names = ["default"].into_iter().chain(some.iter().map(|combination| &*combination.name));
             rows.extend(names.enumerate().map(|(k, option)| dimensions::Row {
-                at: vec![name.clone(), tier.name().into(), option.into()],
+                at: vec![dimensions::pair(from, to), tier.name().into(), option.into()],
                 ns: rounds.time(k) / n,
                 ratio: (k > 0).then(|| rounds.ratio(k, 0)),
                 fraction: rounds.ratio(some.len() + 1, k),

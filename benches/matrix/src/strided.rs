@@ -134,7 +134,7 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
                             (*name).into(),
                             tier.name().into(),
                             side.to_string(),
-                            format!("{from} -> {to}"),
+                            dimensions::pair(from.into(), to.into()),
                         ],
                         ns: rounds.time(VIEW) / src.elements() as f64,
                         ratio: (!contiguous).then(|| rounds.ratio(VIEW, TOGETHER)),

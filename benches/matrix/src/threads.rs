@@ -163,7 +163,11 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
                     continue;
                 }
                 rows.push(dimensions::Row {
-                    at: vec![pair.into(), threads.to_string(), (bytes >> 10).to_string()],
+                    at: vec![
+                        pair.replace(" -> ", ":").replace(" (packed)", "/packed"),
+                        threads.to_string(),
+                        (bytes >> 10).to_string(),
+                    ],
                     ns: rounds.time(cast) / n as f64,
                     ratio: (cast != SERIAL).then(|| rounds.ratio(cast, SERIAL)),
                     fraction: rounds.ratio(traffic, cast),

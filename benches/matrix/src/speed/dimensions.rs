@@ -173,7 +173,7 @@ pub(crate) mod tests {
     /// A process with a dimension of two rows: the baseline and an option that takes `ratio` times as long.
     pub(crate) fn process(ratio: f64) -> Results {
         let row = |option: &str, ns: f64, ratio: Option<f64>| Row {
-            at: ["float32 -> int8", "avx2", option].map(String::from).into(),
+            at: ["float32:int8", "avx2", option].map(String::from).into(),
             ns,
             ratio,
             fraction: 0.1 / ns,

@@ -12,6 +12,8 @@ const SCRIPT: &str = concat!(
     include_str!("page/colour.js"),
     include_str!("page/map.js"),
     include_str!("page/panel.js"),
+    include_str!("page/dimensions.js"),
+    include_str!("page/detail.js"),
     include_str!("page/tables.js"),
     include_str!("page/page.js"),
 );
@@ -20,8 +22,11 @@ const SCRIPT: &str = concat!(
 ///
 /// # Errors
 ///
-/// If a record cannot be written as JSON.
+/// If no record has a matrix, or one cannot be written as JSON.
 pub fn page(records: &[Stored]) -> Result<String, String> {
+    if records.iter().all(|stored| stored.record.blocks.is_empty()) {
+        return Err("no record has a matrix: `lanecast-bench run` and `store` make one".into());
+    }
     let item = |stored: &Stored| {
         let name = serde_json::to_string(&stored.name).map_err(|error| error.to_string())?;
         Ok(format!("{{\"name\":{name},\"record\":{}}}", stored.record.to_json()?.trim_end()))

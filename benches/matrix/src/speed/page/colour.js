@@ -31,6 +31,24 @@ const SCALES = {
     place: (value) => Math.log2(value) / 2,
     marks: [[1, "as fast"], [1.5, "1.5 ×"], [2, "2 ×"], [4, "4 ×"]],
   },
+  /** A ratio of times near one, to one and a half. */
+  near: {
+    points: [...VIRIDIS].reverse(),
+    place: (value) => Math.log2(value) / Math.log2(1.5),
+    marks: [[1, "as fast"], [1.03, "1.03"], [1.1, "1.1"], [1.25, "1.25"], [1.5, "1.5 ×"]],
+  },
+  /** A ratio of times from one to 16. */
+  far: {
+    points: [...VIRIDIS].reverse(),
+    place: (value) => Math.log2(value) / 4,
+    marks: [[1, "as fast"], [2, "2 ×"], [4, "4 ×"], [16, "16 ×"]],
+  },
+  /** How many times as fast as one thread, to four; more is brighter. */
+  speedup: {
+    points: VIRIDIS,
+    place: (value) => Math.log2(value) / 2,
+    marks: [[1, "as fast"], [1.5, "1.5 ×"], [2, "2 ×"], [4, "4 ×"]],
+  },
   /** The time on another machine divided by the time here, from a quarter to four. */
   other: {
     points: DIVERGING,

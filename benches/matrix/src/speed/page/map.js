@@ -75,15 +75,17 @@ function drawMap(element, data, state, other) {
   return cells;
 }
 
-/** Marks another cell as the chosen one, without drawing the map again. */
-function markCell(element, pair) {
+/** Marks the cell that is chosen now, without drawing the map again, and returns it; without one, the first. */
+function markCell(element, isChosen) {
   for (const cell of element.querySelectorAll('[aria-selected="true"], [tabindex="0"]')) {
     cell.removeAttribute("aria-selected");
     cell.tabIndex = -1;
   }
-  const cell = element.querySelector(`[data-pair="${CSS.escape(pair)}"]`) ?? element.querySelector("[data-pair]");
+  const all = [...element.querySelectorAll('[role="gridcell"]')];
+  const chosen = all.find(isChosen);
+  const cell = chosen ?? all[0];
   if (!cell) return null;
-  if (cell.dataset.pair === pair) cell.setAttribute("aria-selected", "true");
+  chosen?.setAttribute("aria-selected", "true");
   cell.tabIndex = 0;
   return cell;
 }
@@ -106,8 +108,9 @@ function cellAfter(cell, key) {
   const rows = [...cell.closest("tbody").rows];
   const clamp = (at, count) => Math.max(0, Math.min(count - 1, at));
   const row = rows[clamp(rows.indexOf(cell.parentElement) + step[0], rows.length)];
-  const cells = [...row.querySelectorAll("[data-pair]")];
-  const column = [...cell.parentElement.querySelectorAll("[data-pair]")].indexOf(cell);
+  const all = (of) => [...of.querySelectorAll('[role="gridcell"]')];
+  const cells = all(row);
+  const column = all(cell.parentElement).indexOf(cell);
   return cells[clamp(column + step[1], cells.length)];
 }
 

@@ -1,6 +1,8 @@
 // The state of the page is in the fragment of its address, so every view has a link.
 
-const all = JSON.parse(document.getElementById("data").textContent).map(prepare);
+const stored = JSON.parse(document.getElementById("data").textContent);
+const all = stored.filter(({ record }) => record.blocks.length).map(prepare);
+const sets = stored.filter(({ record }) => record.dimensions?.length).map(prepareSet);
 const $ = (id) => document.getElementById(id);
 
 /** The newest record of the first machine, on its strongest tier. */
@@ -17,7 +19,18 @@ function defaults(data = all.findLast((one) => one.name.split("/")[0] === all[0]
     mode: "default",
     option: "",
     pair: "",
+    set: setOf(data)?.name ?? "",
+    at: "",
+    show: "",
+    row: "",
+    col: "",
   };
+}
+
+/** The newest dimensions of a record's machine, or else of any. */
+function setOf(data) {
+  const [machine] = data.name.split("/");
+  return sets.findLast((one) => one.name.split("/")[0] === machine) ?? sets.at(-1);
 }
 
 /** The tier of the other machine that is compared with a tier: the same, or else its strongest. */
@@ -34,7 +47,9 @@ function read(hash) {
   const choose = (key, allowed) => {
     if (allowed.includes(given.get(key))) state[key] = given.get(key);
   };
-  choose("view", ["map", "compare", "tables", "method"]);
+  choose("set", sets.map((one) => one.name));
+  const set = sets.find((one) => one.name === state.set);
+  choose("view", ["map", "compare", "tables", "method", ...(set?.dimensions.keys() ?? [])]);
   choose("other", all.map((one) => one.name));
   choose("metric", Object.keys(METRICS));
   choose("size", data.sizes);
@@ -45,6 +60,12 @@ function read(hash) {
   const pair = (given.get("pair") ?? "").split(":");
   if (pair.length === 2 && pair.every((label) => data.labels.includes(label))) state.pair = pair.join(":");
   if (state.view === "compare" && all.length < 2) state.view = "map";
+  if (DIMENSIONS[state.view]) {
+    const dimension = set.dimensions.get(state.view);
+    const view = readDimension(state.view, dimension, given);
+    const show = view.show === (DIMENSIONS[state.view].first ?? "ratio") ? "" : view.show;
+    Object.assign(state, { show, row: view.row, col: view.col, at: writeChoices(dimension, view.at) });
+  }
   state.otherTier = tierBeside(state.other, state.tier);
   choose("otherTier", all.find((one) => one.name === state.other)?.tiers ?? []);
   // Options were measured in the second cache and with the default mode.
@@ -60,11 +81,21 @@ function write(state) {
   if (state.machine !== defaults().machine) base.machine = "";
   base.otherTier = tierBeside(state.other, state.tier);
   const parts = Object.entries(state).filter(([key, value]) => value !== base[key] && value !== "");
-  return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value).replaceAll("%3A", ":").replaceAll("%2F", "/")}`).join("&")}`;
+  return `#${parts.map(([key, value]) => `${key}=${encodeURIComponent(value).replaceAll("%3A", ":").replaceAll("%2F", "/").replaceAll("%2C", ",")}`).join("&")}`;
 }
 
 let state = read(location.hash);
 let cells = [];
+
+/** The dimension that is shown, with its choices; null in other views. */
+function shown() {
+  if (!DIMENSIONS[state.view]) return null;
+  const set = sets.find((one) => one.name === state.set);
+  const dimension = set.dimensions.get(state.view);
+  const given = new URLSearchParams({ at: state.at, show: state.show, row: state.row, col: state.col });
+  return { set, name: state.view, dimension, view: readDimension(state.view, dimension, given) };
+}
+
 const dataOf = (name) => all.find((one) => one.name === name);
 const otherOf = () => (state.view === "compare" ? dataOf(state.other) : null);
 
@@ -78,16 +109,16 @@ function go(change, quiet = false) {
   else draw();
 }
 
-function group(key, title, choices) {
+function group(key, title, choices, chosen = state[key]) {
   const item = ([value, text, off]) =>
-    `<label><input type="radio" name="${key}" value="${escape(value)}"${state[key] === value ? " checked" : ""}${off ? " disabled" : ""}><span>${text}</span></label>`;
+    `<label><input type="radio" name="${key}" value="${escape(value)}"${chosen === value ? " checked" : ""}${off ? " disabled" : ""}><span>${text}</span></label>`;
   return `<fieldset><legend>${title}</legend>${choices.map(item).join("")}</fieldset>`;
 }
 
-function machines(key, title) {
+function machines(key, title, from = all) {
   const item = (one) =>
     `<option value="${escape(one.name)}"${one.name === state[key] ? " selected" : ""}>${escape(`${one.record.machine.cpu}, ${one.name.split("/").at(-1)}`)}</option>`;
-  return `<fieldset><legend>${title}</legend><select name="${key}" aria-label="${title}">${all.map(item).join("")}</select></fieldset>`;
+  return `<fieldset><legend>${title}</legend><select name="${key}" aria-label="${title}">${from.map(item).join("")}</select></fieldset>`;
 }
 
 function optionList(data) {
@@ -111,8 +142,13 @@ function drawControls() {
   parts.push(group("storage", "Small elements", [["byte", "one per byte"], ["packed", "packed"], ["both", "both"]]));
   parts.push(group("mode", "Out of range", [["default", "default"], ...Object.entries(MODES)]));
   if (!compare && data.optionNames.length) parts.push(optionList(data));
+  putControls(parts.join(""));
+}
+
+/** Replaces the controls and keeps the focus on the one that was used. */
+function putControls(html) {
   const focus = document.activeElement?.closest?.("#controls") ? document.activeElement : null;
-  $("controls").innerHTML = parts.join("");
+  $("controls").innerHTML = html;
   if (focus) $("controls").querySelector(`[name="${focus.name}"][value="${CSS.escape(focus.value)}"], select[name="${focus.name}"]`)?.focus();
 }
 
@@ -126,13 +162,16 @@ const NOTES = {
 
 function draw() {
   const data = dataOf(state.machine);
-  const { machine } = data.record;
-  const map = state.view === "map" || state.view === "compare";
-  $("where").textContent = `${machine.cpu}, ${data.tiers.join(" and ")}; commit ${machine.commit}, ${machine.date.split("T")[0]}; ${machine.rustc.split(" (")[0]}`;
+  const now = shown();
+  const { machine } = (now?.set ?? data).record;
+  const tiers = now ? machine.tiers.filter((tier) => tier !== "scalar") : data.tiers;
+  const map = now || state.view === "map" || state.view === "compare";
+  $("where").textContent = `${machine.cpu}, ${tiers.join(" and ")}; commit ${machine.commit}, ${machine.date.split("T")[0]}; ${machine.rustc.split(" (")[0]}`;
   for (const link of document.querySelectorAll("[data-view]")) {
     const { view } = link.dataset;
-    link.hidden = (view === "compare" && all.length < 2) || (view === "tables" && data.record.tables.length === 0);
-    link.href = write({ ...state, view });
+    const lacks = DIMENSIONS[view] && !sets.find((one) => one.name === state.set)?.dimensions.has(view);
+    link.hidden = lacks || (view === "compare" && all.length < 2) || (view === "tables" && data.record.tables.length === 0);
+    link.href = write({ ...state, view, ...(view !== state.view && { at: "", show: "", row: "", col: "" }) });
     if (view === state.view) link.setAttribute("aria-current", "page");
     else link.removeAttribute("aria-current");
   }
@@ -141,7 +180,14 @@ function draw() {
   $("method").hidden = state.view !== "method";
   if (state.view === "tables") drawTables($("tables"), data);
   if (state.view === "method") drawMachine($("machine"), data);
-  if (!map) return;
+  if (!map) {
+    choosePair();
+    return;
+  }
+  if (now) {
+    drawTable(now);
+    return;
+  }
   drawControls();
   const other = otherOf();
   cells = drawMap($("map"), data, state, other);
@@ -151,9 +197,30 @@ function draw() {
   choosePair();
 }
 
-/** Draws the panel and marks the cell of the chosen pair. */
+/** Draws the table of a dimension with all that is around it. */
+function drawTable({ set, name, dimension, view }) {
+  const machine = sets.length > 1 ? machines("set", "Machine", sets) : "";
+  putControls(machine + dimensionControls(name, dimension, view));
+  cells = drawDimension($("map"), name, dimension, view);
+  $("summary").textContent = summariseDimension(name, view, cells);
+  drawLegend($("legend"), looksOf(name, view.show).scale, escape(DIMENSIONS[name].note));
+  drawEnds($("lists"), name, view, cells);
+  choosePair();
+}
+
+/** Draws the panel and marks the cell of the chosen pair, or of the chosen place of a dimension. */
 function choosePair() {
-  const cell = markCell($("map"), state.pair);
+  const now = shown();
+  if (now) {
+    const { row, col } = now.view;
+    const cell = markCell($("map"), (one) => one.dataset.row === row && one.dataset.col === col);
+    document.body.classList.toggle("chosen", row !== "");
+    const said = drawDetail($("panel"), now.name, now.dimension, now.view);
+    $("live").textContent = row ? `${row.replace(":", " to ")}, ${col.replace(":", " to ")}. ${said}` : "";
+    if (row && document.activeElement?.closest?.("#map")) cell?.focus();
+    return;
+  }
+  const cell = markCell($("map"), (one) => one.dataset.pair === state.pair);
   document.body.classList.toggle("chosen", state.pair !== "");
   if (state.pair === "") {
     $("panel").innerHTML = `<h2>Choose a pair</h2><p>Select a cell, or move through the map with the arrow keys. Home and End go to the ends of a row.</p>${choosers(dataOf(state.machine), "float32", "float16")}`;
@@ -168,43 +235,55 @@ function choosePair() {
 $("controls").addEventListener("change", ({ target: { name, value } }) => {
   // The map of an option has one size and one mode: another choice of these leaves it.
   const leave = ["metric", "size", "mode"].includes(name) && { option: "" };
-  go({ ...leave, [name]: value });
+  if (name.startsWith("at-")) {
+    const { dimension, view } = shown();
+    go({ at: dimension.choices.map((key) => (`at-${key}` === name ? value : view.at[key])).join(",") });
+  } else go({ ...leave, [name]: value });
 });
 $("controls").addEventListener("submit", (event) => event.preventDefault());
+/** What a cell, or a link to one, chooses. */
+const placeOf = ({ dataset: { pair, choose, row, col } }) => (row === undefined ? { pair: pair ?? choose } : { row, col });
+
 $("map").addEventListener("click", ({ target }) => {
-  const cell = target.closest("[data-pair]");
+  const cell = target.closest('[role="gridcell"]');
   if (cell) {
     cell.focus();
-    go({ pair: cell.dataset.pair }, true);
+    go(placeOf(cell), true);
   }
 });
 $("map").addEventListener("keydown", (event) => {
-  const cell = event.target.closest("[data-pair]");
+  const cell = event.target.closest('[role="gridcell"]');
   const next = cell && (event.key === "Enter" || event.key === " " ? cell : cellAfter(cell, event.key));
   if (!next) return;
   event.preventDefault();
   next.focus();
   next.scrollIntoView({ block: "nearest", inline: "nearest" });
-  go({ pair: next.dataset.pair }, true);
+  go(placeOf(next), true);
 });
+const NOWHERE = { pair: "", row: "", col: "" };
 $("panel").addEventListener("change", ({ target }) => {
   const id = target.id;
-  go({ pair: `${$("from").value}:${$("to").value}` }, true);
+  go(shown() ? { row: $("row").value, col: $("col").value } : { pair: `${$("from").value}:${$("to").value}` }, true);
   $(id)?.focus();
 });
 $("panel").addEventListener("click", ({ target }) => {
-  if (target.id === "close") go({ pair: "" }, true);
+  if (target.id === "close") go(NOWHERE, true);
 });
 document.addEventListener("keydown", ({ key }) => {
-  if (key === "Escape" && state.pair) go({ pair: "" }, true);
+  if (key === "Escape" && document.body.classList.contains("chosen")) go(NOWHERE, true);
 });
 $("lists").addEventListener("click", ({ target }) => {
-  const pair = target.closest("[data-choose]")?.dataset.choose;
-  if (!pair) return;
-  go({ pair }, true);
+  const link = target.closest("button");
+  if (!link) return;
+  go(placeOf(link), true);
   $("panel").scrollIntoView({ block: "nearest" });
 });
 $("download").addEventListener("click", () => save(dataOf(state.machine)));
+for (const [view, { name }] of Object.entries(DIMENSIONS)) {
+  const link = document.createElement("a");
+  Object.assign(link, { textContent: name, hidden: true }).dataset.view = view;
+  document.querySelector('[data-view="tables"]').before(link);
+}
 window.addEventListener("popstate", () => {
   state = read(location.hash);
   draw();
