@@ -117,7 +117,7 @@ async function second(path) {
   const html = await readFile(path, "utf8");
   const [, json] = html.match(/<script type="application\/json" id="data">([^]*?)<\/script>/);
   const records = JSON.parse(json);
-  const copy = structuredClone(records[0]);
+  const copy = structuredClone(records.find((one) => one.record.blocks.length > 0));
   copy.name = "zz-other/2026-01-01-other";
   copy.record.machine.cpu = "Another CPU";
   copy.record.blocks = copy.record.blocks.filter(({ tier }) => tier === copy.record.blocks.at(-1).tier);
@@ -129,8 +129,145 @@ async function second(path) {
   copy.record.options.push({ tier, option: "float-round=up", at: [at], ratio: [1.125] });
   copy.record.tables.push({ name: "A table <b>", note: "Figures.", columns: ["what", "how much"], rows: [["x & y", 1234.5]] });
   const other = join(profile, "two.html");
-  await writeFile(other, html.replace(json, () => JSON.stringify([...records, copy]).replaceAll("<", "\\u003c")));
-  return { other, records };
+  const made = madeDimensions(copy.record.machine);
+  await writeFile(other, html.replace(json, () => JSON.stringify([...records, copy, made]).replaceAll("<", "\\u003c")));
+  return { other, records, made };
+}
+
+/** Dimensions of three processes: two choices of each key, the second of which takes longer. */
+function madeDimensions(machine) {
+  const keys = {
+    options: { pair: ["float32:int8", "float32:float16"], tier: ["avx2", "avx512"], option: ["default", "float-round=up"] },
+    scaled: { scheme: ["mxfp4", "nvfp4"], tier: ["avx2", "avx512"], size: ["l2", "dram"], cast: ["from float32", "to float32"] },
+    views: { layout: ["contiguous", "transposed"], tier: ["avx2", "avx512"], side: ["256", "1024"], pair: ["float32:float16", "int32:int64"] },
+    calls: { pair: ["float32:float64", "float32:float16"], tier: ["avx2", "avx512"], call: ["cast", "plan"], elements: ["1", "64"] },
+    addresses: { pair: ["float32:int8", "int32:int64"], tier: ["avx2", "avx512"], size: ["l1", "l2"], place: ["0/0", "16/48"] },
+    threads: { pair: ["float32:float16", "int4/packed:float16"], threads: ["1", "2"], KiB: ["64", "4096"] },
+    checked: { pair: ["float32:int8", "float32:float16"], tier: ["avx2", "avx512"], size: ["l1", "l2"], way: ["plain", "checked, range"] },
+  };
+  const dimensions = Object.entries(keys).map(([dimension, of]) => {
+    const names = Object.keys(of);
+    const count = 2 ** names.length;
+    const at = (k, row) => (row >> (names.length - 1 - k)) & 1;
+    const rows = Array.from({ length: count }, (_, row) => names.reduce((sum, _name, k) => sum + at(k, row) * (k + 1), 0));
+    // In the last key, the first value is the baseline, which has no ratio.
+    const figure = (scale, none = false) => ({
+      value: rows.map((sum, row) => (none && at(names.length - 1, row) === 0 ? null : scale(sum))),
+      below: rows.map(() => 10),
+      above: rows.map((_sum, row) => row + 1),
+    });
+    return {
+      dimension,
+      processes: 3,
+      keys: names.map((name, k) => ({ name, values: of[name], at: rows.map((_, row) => at(k, row)) })),
+      ns: figure((sum) => 0.25 + sum / 16),
+      ratio: figure((sum) => 1 + sum / 8, true),
+      fraction: figure((sum) => 1 / (1.25 + sum)),
+    };
+  });
+  const record = { schema: 1, machine: { ...machine, commit: "ba9876543210" }, processes: 3, casts: [], blocks: [], dimensions };
+  return { name: "zz-other/2026-01-02-other-dimensions", record };
+}
+
+/** The cells of a dimension under a choice, as the page draws them: label by row and column, and the number. */
+const grid = () => value("[...document.querySelectorAll('#map [role=gridcell]')].map((e) => [e.dataset.row, e.dataset.col, e.textContent])");
+
+/** Drives every dimension of a record: numbers, choices, links, keys, the panel, colours, a phone and paper. */
+async function driveDimensions(path, { name, record }) {
+  let compared = 0;
+  for (const { dimension, keys, ...figures } of record.dimensions) {
+    const address = `#set=${name}&view=${dimension}`;
+    await screen(1500, 1000, false);
+    await scheme("light");
+    await open(path, address);
+    assert.match(await text("#where"), new RegExp(record.machine.commit));
+    assert.equal(await text('nav [aria-current="page"]'), await text(`nav [data-view="${dimension}"]`));
+    const chosen = await value("Object.fromEntries([...document.querySelectorAll('#controls input:checked')].map((e) => [e.name, e.value]))");
+    // Every number is the record's, for every figure.
+    for (const show of ["ratio", "ns", "fraction"]) {
+      await click(`input[name=show][value=${show}]`);
+      const inverted = show === "ratio" && ["calls", "threads"].includes(dimension);
+      let numbers = 0;
+      for (const [row, col, shown] of await grid()) {
+        const k = figures.ns.value.findIndex((_, at) =>
+          keys.every(({ name: key, values, at: places }) => {
+            const here = values[places[at]];
+            return `at-${key}` in chosen ? here === chosen[`at-${key}`] : here === row || here === col;
+          }),
+        );
+        const figure = k < 0 ? null : figures[show].value[k];
+        if (figure === null) assert.ok(["", "·"].includes(shown), `${dimension}: ${row}, ${col} shows ${shown}`);
+        else {
+          const wanted = inverted ? 1 / figure : show === "fraction" ? 100 * figure : figure;
+          const step = 10 ** Math.floor(Math.log10(wanted) - 0.99);
+          assert.ok(Math.abs(Number(shown) - wanted) <= Math.max(step, show === "fraction" ? 0.51 : 0), `${dimension}, ${show}: ${row}, ${col} shows ${shown} for ${wanted}`);
+          numbers += 1;
+        }
+      }
+      if (show !== "ratio" || dimension !== "calls") assert.ok(numbers > 1, `${dimension} shows ${numbers} numbers of ${show}`);
+      compared += numbers;
+      const least = await contrast("#map [role=gridcell]:not(.none)");
+      assert.ok(!(least < 4.5), `${dimension}, ${show}: the contrast is ${least}`);
+    }
+    // Another choice has a link of its own, which restores it; back works.
+    await open(path, address);
+    const before = await grid();
+    const other = await value("document.querySelector('#controls input[name^=at-]:not(:checked):not(:disabled)')?.value ?? null");
+    if (other !== null) {
+      await click("#controls input[name^=at-]:not(:checked):not(:disabled)");
+      const there = await grid();
+      assert.notDeepEqual(there, before, `${dimension}: ${other} changes nothing`);
+      const link = await value("location.hash");
+      assert.match(link, /at=/);
+      await open(path, link);
+      assert.deepEqual(await grid(), there, `${dimension}: ${link}`);
+      await click("#controls input[name=show]:not(:checked)");
+      await value("history.back()");
+      await value("new Promise((done) => setTimeout(done, 100))");
+      assert.deepEqual(await grid(), there, `${dimension}: back`);
+    }
+    // A cell, the keys, the panel.
+    await open(path, address);
+    await click("#map tbody tr:last-child td:last-child");
+    assert.match(await hash(), /row=.*col=/);
+    assert.match(await text("#panel .lead"), /^It takes [0-9.,]+ ns per (element|call)/);
+    if (figures.ns.below.length) assert.match(await text("#panel .lead"), /\([0-9.,]+ to [0-9.,]+\)/);
+    assert.ok(await value("document.querySelectorAll('#panel .bars .row, #panel .curve .line').length > 0"), `${dimension}: neither bars nor a curve`);
+    await picture(dimension);
+    const row = await value("document.activeElement.dataset.row");
+    await key("Home");
+    const first = await value("document.querySelector('#map tbody tr:last-child td').dataset.col");
+    assert.deepEqual(await value("[document.activeElement.dataset.row, document.activeElement.dataset.col]"), [row, first]);
+    assert.match(await text("#live"), /It takes|not measured/);
+    await key("ArrowUp");
+    assert.notEqual(await value("document.activeElement.dataset.row"), row);
+    await key("Escape");
+    assert.equal(await text("#panel h2"), "Choose a cell");
+    await click("#lists button");
+    assert.match(await text("#panel .lead"), /^It takes/);
+
+    const cell = `${address}&row=${encodeURIComponent(row)}&col=${encodeURIComponent(first)}`;
+    await scheme("dark");
+    await open(path, cell);
+    for (const selector of ["p:not(.unseen)", "#map th", "#panel td", "#panel th", "#panel small", ".num", ".key li", "#lists button"]) {
+      const least = await contrast(selector);
+      assert.ok(!(least < 4.5), `${dimension}, dark: the contrast of ${selector} is ${least}`);
+    }
+    await picture(`${dimension}-dark`);
+    await scheme("light");
+    await screen(360, 740, true);
+    for (const fragment of [address, cell]) {
+      await open(path, fragment);
+      const width = await value("document.documentElement.scrollWidth");
+      assert.ok(width <= 360, `a phone: ${fragment} is ${width} pixels wide`);
+    }
+    await picture(`${dimension}-phone`);
+    await screen(1500, 1000, false);
+    const { data } = await send("Page.printToPDF", { preferCSSPageSize: true, printBackground: true });
+    const pages = Buffer.from(data, "base64").toString("latin1").match(/\/Type *\/Page\b/g)?.length;
+    assert.equal(pages, 2, `${dimension} is printed on ${pages} pages, not on one for the table and one for the cell`);
+  }
+  return compared;
 }
 
 async function main() {
@@ -138,8 +275,9 @@ async function main() {
   const { targetId } = await send("Target.createTarget", { url: "about:blank" });
   ({ sessionId: session } = await send("Target.attachToTarget", { targetId, flatten: true }));
   for (const domain of ["Page", "Runtime", "Log", "Network"]) await send(`${domain}.enable`);
-  const { other, records } = await second(page);
-  const newest = records.findLast(({ name }) => name.split("/")[0] === records[0].name.split("/")[0]);
+  const { other, records, made } = await second(page);
+  const matrices = records.filter((one) => one.record.blocks.length > 0);
+  const newest = matrices.findLast(({ name }) => name.split("/")[0] === matrices[0].name.split("/")[0]);
   const { record } = newest;
   const tiers = [...new Set(record.blocks.map(({ tier }) => tier))];
   const sizes = [...new Set(record.blocks.map(({ size }) => size))];
@@ -255,7 +393,7 @@ async function main() {
   // Two machines: the second takes twice as long.
   await open(other, `#view=compare&tier=${strongest}&pair=float32:float16`);
   const lone = await value("document.querySelector('select[name=other]').value");
-  assert.equal(lone, records.length > 1 ? lone : "zz-other/2026-01-01-other");
+  assert.equal(lone, matrices.length > 1 ? lone : "zz-other/2026-01-01-other");
   await value("(() => { const s = document.querySelector('select[name=other]'); s.value = 'zz-other/2026-01-01-other'; s.dispatchEvent(new Event('change', { bubbles: true })); })()");
   assert.equal(await text('[data-pair="float32:float16"]'), "2.0");
   assert.match(await text("#panel"), /2\.00 times the time here/);
@@ -283,6 +421,10 @@ async function main() {
   assert.match(await text("#tables tbody"), /x & y\s*1,23[45]/);
   assert.equal(await value("document.querySelector('#work').hidden"), true);
   await picture("tables");
+
+  compared += await driveDimensions(other, made);
+  const measured = records.findLast((one) => one.record.dimensions?.length);
+  if (measured) compared += await driveDimensions(page, measured);
 
   assert.deepEqual(faults, []);
   console.log(`the page of speeds: ${compared} cells, ${records.length} records, no error and no request`);

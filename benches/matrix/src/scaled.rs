@@ -133,7 +133,7 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
                     put(&format!("from {from}"), &row.quantize);
                     put(&format!("from {from}, rounded quotients"), &row.divide);
                     // Dequantization does not depend on the source.
-                    if from == DType::Float32 {
+                    if from == DType::BFloat16 {
                         put("to float32", &row.to_float32);
                         put("to bfloat16", &row.to_bfloat16);
                     }

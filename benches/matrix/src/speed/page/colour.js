@@ -35,7 +35,7 @@ const SCALES = {
   near: {
     points: [...VIRIDIS].reverse(),
     place: (value) => Math.log2(value) / Math.log2(1.5),
-    marks: [[1, "as fast"], [1.03, "1.03"], [1.1, "1.1"], [1.25, "1.25"], [1.5, "1.5 ×"]],
+    marks: [[1, "as fast"], [1.1, "1.1 ×"], [1.25, "1.25 ×"], [1.5, "1.5 ×"]],
   },
   /** A ratio of times from one to 16. */
   far: {

@@ -26,7 +26,7 @@ function barsOf(name, dimension, view) {
     const whisker = ns.known ? `<i style="left:${share(ns.low)};width:${share(ns.high - ns.low)}"></i>` : "";
     return `<div class="row${column === view.col ? " ours" : ""}"><span class="who">${escape(encoding(column))}</span>
       <span class="track"><span style="width:${share(ns.value)}"></span>${whisker}</span>
-      <span class="num">${ratio ? `${digits(ratio.value, 3)} ×` : ""}</span><span class="num soft">${digits(ns.value, 3)} ns</span></div>`;
+      <span class="num">${ratio ? `${looksOf(name, "ratio").text(ratio.value)} ×` : ""}</span><span class="num soft">${digits(ns.value, 3)} ns</span></div>`;
   };
   return `<div class="bars long">${entries.map(bar).join("")}</div>`;
 }
@@ -66,7 +66,7 @@ function drawCurve(name, dimension, view) {
   const [fromX, toX] = ends(points.map(({ x }) => x));
   const [fromY, toY] = ends(points.flatMap(({ low, high }) => [low, high]));
   const scale = (value, from, to, start, end) => start + ((end - start) * Math.log(value / from)) / Math.log(to / from || 2);
-  const x = (value) => scale(value, fromX, toX, left + 8, width - 8).toFixed(1);
+  const x = (value) => scale(value, fromX, toX, left + 8, width - 22).toFixed(1);
   const y = (value) => scale(value, fromY * 0.9, toY * 1.1, height - bottom, 8).toFixed(1);
   const xs = [...new Set(points.map((point) => point.x))].sort((a, b) => a - b);
   // Labels that would touch their left neighbour are left out.
@@ -132,9 +132,9 @@ function drawDetail(element, name, dimension, view) {
   const said = at === undefined ? "This was not measured under this choice." : tell(name, dimension, at);
   const choice = [...dimension.choices.map((key) => choiceName(key, view.at[key])), `${dimension.record.processes} processes`].join(", ");
   const known = (dimension.record.ns.below ?? []).length > 0;
-  element.innerHTML = `<button type="button" id="close" aria-label="Close">×</button><h2>${escape(encoding(view.row))}, ${escape(encoding(view.col))}</h2>${choosers}
+  element.innerHTML = `<button type="button" id="close" aria-label="Close">×</button><h2>${escape(encoding(view.row))}, ${escape(columnName(columns, view.col))}</h2>${choosers}
     <p class="small">${escape(choice)}${known ? "; intervals of 95 % in brackets" : ""}</p><p class="lead">${escape(said)}</p>
     ${curve ? drawCurve(name, dimension, view) : `<h3>Every ${columns} of this ${rows}</h3>${barsOf(name, dimension, view)}`}
-    ${othersOf(name, dimension, view)}<p class="small">${escape(note)}</p>`;
+    ${othersOf(name, dimension, view)}`;
   return said;
 }

@@ -11,6 +11,7 @@ const DIMENSIONS = {
     ratio: "Beside the default",
     scale: "option",
     limit: 1.5,
+    near: true,
     say: (value) => `${digits(value, 3)} times the time with default options`,
     note: "Profiles and single options, within the second cache. Profiles that change nothing for a pair show how large chance is.",
   },
@@ -31,7 +32,7 @@ const DIMENSIONS = {
     ratio: "Beside contiguous elements",
     scale: "far",
     say: (value) => `${digits(value, 3)} times the time of the contiguous cast of as many elements`,
-    note: "Strided views with as many elements as a square of this side. The limit moves contiguous bytes.",
+    note: "Strided views with as many elements as a square matrix. The limit moves contiguous bytes.",
   },
   calls: {
     name: "Small calls",
@@ -53,7 +54,7 @@ const DIMENSIONS = {
     ratio: "Beside aligned buffers",
     scale: "near",
     limit: 1.03,
-    digits: 3,
+    near: true,
     say: (value) => `${digits(value, 3)} times the time between buffers that begin at a cache line`,
     note: "Bytes that source and destination begin behind a cache line: 16/48 is a source 16 bytes behind one and a destination 48 bytes behind one. NumPy and most allocators place large buffers 16 bytes behind a line.",
   },
@@ -75,13 +76,13 @@ const DIMENSIONS = {
     ratio: "Beside the plain cast",
     scale: "option",
     limit: 1.5,
+    near: true,
     say: (value) => `${digits(value, 3)} times the time of the plain cast of the same values`,
     note: "Casts that detect losses. Checked casts end at the first loss, so their sources lose nothing. Masked and counting casts also have sources of which every second value is out of range.",
   },
 };
 
-const KEYS = { tier: "Tier", size: "Size", side: "Side of the square", call: "Call", threads: "Threads" };
-const CHOICES = { cast: "typed cast", plan: "plan" };
+const KEYS = { tier: "Tier", size: "Size", side: "As many elements as", call: "Call", threads: "Threads" };
 
 /** A record's dimensions with an index by place. */
 function prepareSet({ name, record }) {
@@ -113,9 +114,9 @@ function figureAt(dimension, name, at, inverted = false) {
 
 /** What a dimension shows: the figure, its scale, its text and its sentence. */
 function looksOf(name, show) {
-  const { ratio, scale, say, inverted, call, digits: places = 2 } = DIMENSIONS[name];
+  const { ratio, scale, say, inverted, call, near } = DIMENSIONS[name];
   const looks = {
-    ratio: { name: ratio, scale, say, inverted, text: (value) => digits(value, places) },
+    ratio: { name: ratio, scale, say, inverted, text: (value) => (near && value < 9.995 ? value.toFixed(2) : digits(value, 2)) },
     ns: {
       ...METRICS.ns,
       scale: call ? "call" : "time",
@@ -154,7 +155,16 @@ function writeChoices(dimension, at) {
 }
 
 const encoding = (label) => label.replace(":", " → ");
-const choiceName = (key, value) => (key === "size" ? SIZES[value].name : (CHOICES[value] ?? value));
+const UNITS = { elements: " elements", KiB: " KiB" };
+/** A column with its unit, for sentences. */
+const columnName = (key, value) => (value === "1" && key === "elements" ? "1 element" : `${encoding(value)}${UNITS[key] ?? ""}`);
+const CHOICES = {
+  size: (value) => SIZES[value].name,
+  side: (value) => `${value} × ${value}`,
+  call: (value) => (value === "cast" ? "typed cast" : "plan"),
+  threads: THREADED,
+};
+const choiceName = (key, value) => CHOICES[key]?.(value) ?? value;
 
 /** The radio buttons of a dimension: the figure, and a group for each further key. */
 function dimensionControls(name, dimension, { at, show }) {
@@ -177,7 +187,7 @@ function drawDimension(element, name, dimension, view) {
     const line = across.map((column) => {
       const at = dimension.find({ ...view.at, [rows]: row, [columns]: column });
       const figure = figureAt(dimension, view.show, at, look.inverted);
-      const label = `${encoding(row)}, ${encoding(column)}`;
+      const label = `${encoding(row)}, ${columnName(columns, column)}`;
       const chosen = row === view.row && column === view.col ? ' aria-selected="true"' : "";
       const common = `role="gridcell" tabindex="-1" data-row="${escape(row)}" data-col="${escape(column)}"${chosen}`;
       if (!figure) return `<td ${common} class="none" aria-label="${escape(label)}: ${at === undefined ? "not measured" : "the baseline"}">${at === undefined ? "" : "·"}</td>`;
@@ -190,7 +200,8 @@ function drawDimension(element, name, dimension, view) {
     return `<tr><th scope="row">${escape(encoding(row))}</th>${line.join("")}</tr>`;
   });
   const head = across.map((column) => `<th scope="col"><span>${escape(encoding(column))}</span></th>`).join("");
-  element.innerHTML = `<table role="grid" class="sparse" aria-label="${escape(DIMENSIONS[name].name)}"><thead><tr><td></td>${head}</tr></thead><tbody>${lines.join("")}</tbody></table>`;
+  const corner = `<td class="corner"><span>${rows}</span> <span>${columns}</span></td>`;
+  element.innerHTML = `<table role="grid" class="sparse" aria-label="${escape(DIMENSIONS[name].name)}"><thead><tr>${corner}${head}</tr></thead><tbody>${lines.join("")}</tbody></table>`;
   const first = element.querySelector('[aria-selected="true"]') ?? element.querySelector('[role="gridcell"]');
   if (first) first.tabIndex = 0;
   return cells;
@@ -199,7 +210,7 @@ function drawDimension(element, name, dimension, view) {
 /** The interval of a figure as text, in the figure's own unit; nothing without one. */
 function interval({ low, high, known }, look) {
   if (!known) return "";
-  const text = look.scale === "fraction" ? (value) => String(Math.round(100 * value)) : (value) => digits(value, 3);
+  const text = look.scale === "fraction" ? (value) => (100 * value).toFixed(1) : (value) => digits(value, 3);
   return ` (${text(low)} to ${text(high)})`;
 }
 
@@ -222,7 +233,7 @@ function drawEnds(element, name, view, cells) {
   const look = looksOf(name, view.show);
   const sorted = [...cells].sort((a, b) => a.value - b.value);
   const item = ({ row, column, value }) => {
-    const link = `<button type="button" data-row="${escape(row)}" data-col="${escape(column)}">${escape(encoding(row))}, ${escape(encoding(column))}</button>`;
+    const link = `<button type="button" data-row="${escape(row)}" data-col="${escape(column)}">${escape(encoding(row))}, ${escape(columnName(DIMENSIONS[name].columns, column))}</button>`;
     return `<li>${link} <b>${look.scale === "fraction" ? percent(value) : digits(value, 3)}</b></li>`;
   };
   const list = (title, some) => `<div><h2>${title}</h2><ol>${some.map(item).join("")}</ol></div>`;

@@ -216,7 +216,7 @@ function choosePair() {
     const cell = markCell($("map"), (one) => one.dataset.row === row && one.dataset.col === col);
     document.body.classList.toggle("chosen", row !== "");
     const said = drawDetail($("panel"), now.name, now.dimension, now.view);
-    $("live").textContent = row ? `${row.replace(":", " to ")}, ${col.replace(":", " to ")}. ${said}` : "";
+    $("live").textContent = row ? `${row.replace(":", " to ")}, ${columnName(DIMENSIONS[now.name].columns, col).replace("→", "to")}. ${said}` : "";
     if (row && document.activeElement?.closest?.("#map")) cell?.focus();
     return;
   }
