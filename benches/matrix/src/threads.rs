@@ -143,8 +143,8 @@ pub fn run(sizes: &[usize]) -> Result<Rows, String> {
     Ok(Rows { machine: Machine::detect(), threads, casts: rows, batches: Vec::new() })
 }
 
-/// The rows of the dimension: casts on one thread and on the pool. The baseline is one thread; the traffic of the pool is that of all its
-/// threads.
+/// The rows of the dimension: casts on one thread and on the pool. The baseline is one thread. The limit of the pool is the faster of pure
+/// traffic on one thread and on all.
 ///
 /// # Errors
 ///
@@ -158,7 +158,10 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
         &amount.effort(100, 100),
         &mut |pair, bytes, n, rounds| {
             let threads = rayon::current_num_threads();
-            for (threads, cast, traffic) in [(1, SERIAL, SERIAL_TRAFFIC), (threads, SHARED, SHARED_TRAFFIC)] {
+            // What one thread moves before others wake is not shared.
+            let shares = rounds.time(SHARED_TRAFFIC) < rounds.time(SERIAL_TRAFFIC);
+            let limit = if shares { SHARED_TRAFFIC } else { SERIAL_TRAFFIC };
+            for (threads, cast, traffic) in [(1, SERIAL, SERIAL_TRAFFIC), (threads, SHARED, limit)] {
                 if threads == 1 && cast == SHARED {
                     continue;
                 }

@@ -67,7 +67,7 @@ const DIMENSIONS = {
     inverted: true,
     curve: { by: "threads", name: THREADED, limit: (count) => `limit, ${THREADED(count)}`, x: "KiB of source and destination", y: "ns per element" },
     say: (value) => `${digits(value, 3)} times as fast as one thread`,
-    note: "One cast on the threads of a pool, by the bytes of source and destination. A cast that one thread ends before others wake stays on one thread. The limit moves the bytes on as many threads.",
+    note: "One cast on the threads of a pool, by the bytes of source and destination. A cast that one thread ends before others wake stays on one thread. The limit moves the bytes on one thread or on all, whichever is faster.",
   },
   checked: {
     name: "Checked casts",
@@ -75,7 +75,7 @@ const DIMENSIONS = {
     columns: "way",
     ratio: "Beside the plain cast",
     scale: "option",
-    limit: 1.5,
+    limit: 3,
     near: true,
     say: (value) => `${digits(value, 3)} times the time of the plain cast of the same values`,
     note: "Casts that detect losses. Checked casts end at the first loss, so their sources lose nothing. Masked and counting casts also have sources of which every second value is out of range.",

@@ -172,14 +172,18 @@ function draw() {
     const lacks = DIMENSIONS[view] && !sets.find((one) => one.name === state.set)?.dimensions.has(view);
     link.hidden = lacks || (view === "compare" && all.length < 2) || (view === "tables" && data.record.tables.length === 0);
     link.href = write({ ...state, view, ...(view !== state.view && { at: "", show: "", row: "", col: "" }) });
-    if (view === state.view) link.setAttribute("aria-current", "page");
-    else link.removeAttribute("aria-current");
+    if (view === state.view) {
+      link.setAttribute("aria-current", "page");
+      // On a phone, the views are a line that scrolls.
+      const line = link.parentElement;
+      line.scrollLeft = link.offsetLeft - line.offsetLeft - (line.clientWidth - link.offsetWidth) / 2;
+    } else link.removeAttribute("aria-current");
   }
   for (const id of ["controls", "summary", "legend", "work", "lists"]) $(id).hidden = !map;
   $("tables").hidden = state.view !== "tables";
   $("method").hidden = state.view !== "method";
   if (state.view === "tables") drawTables($("tables"), data);
-  if (state.view === "method") drawMachine($("machine"), data);
+  if (state.view === "method") drawMachine($("machine"), data, setOf(data));
   if (!map) {
     choosePair();
     return;
@@ -279,6 +283,8 @@ $("lists").addEventListener("click", ({ target }) => {
   $("panel").scrollIntoView({ block: "nearest" });
 });
 $("download").addEventListener("click", () => save(dataOf(state.machine)));
+$("download-dimensions").addEventListener("click", () => save(setOf(dataOf(state.machine))));
+$("download-dimensions").hidden = sets.length === 0;
 for (const [view, { name }] of Object.entries(DIMENSIONS)) {
   const link = document.createElement("a");
   Object.assign(link, { textContent: name, hidden: true }).dataset.view = view;

@@ -18,7 +18,7 @@ function drawTables(element, data) {
 }
 
 /** Where a record was measured. */
-function machineRows({ record }) {
+function machineRows({ record }, set) {
   const { machine } = record;
   const caches = Object.entries(machine.caches).map(([name, bytes]) => `${name} ${bytes >> 10} KiB`);
   const rates = record.blocks
@@ -36,12 +36,13 @@ function machineRows({ record }) {
     ["Memory footprint", `${record.dram_bytes >> 20} MiB`],
     ["Source values", `${record.inputs}${record.unaligned ? ", both buffers one element off their alignment" : ""}`],
     ["memcpy, GB/s", rates.join(", ")],
+    ["Dimensions", set ? `${set.name}; ${set.record.dimensions[0].processes} processes, commit ${set.record.machine.commit}` : "none"],
     ["Peers", Object.entries(record.versions).map(([name, version]) => `${name} ${version}`).join(", ")],
   ];
 }
 
-function drawMachine(element, data) {
-  const rows = machineRows(data).map(([name, value]) => `<tr><th scope="row">${name}</th><td>${escape(value)}</td></tr>`);
+function drawMachine(element, data, set) {
+  const rows = machineRows(data, set).map(([name, value]) => `<tr><th scope="row">${name}</th><td>${escape(value)}</td></tr>`);
   element.innerHTML = `<div class="wide"><table><tbody>${rows.join("")}</tbody></table></div>`;
 }
 
