@@ -261,9 +261,11 @@ async function driveDimensions(path, { name, record }) {
       const width = await value("document.documentElement.scrollWidth");
       assert.ok(width <= 360, `a phone: ${fragment} is ${width} pixels wide`);
     }
+    assert.ok(await value("document.querySelector('#panel').scrollWidth <= document.querySelector('#panel').clientWidth"), `a phone: the panel of ${dimension} is too wide`);
     await picture(`${dimension}-phone`);
     await screen(1500, 1000, false);
     const { data } = await send("Page.printToPDF", { preferCSSPageSize: true, printBackground: true });
+    if (pictures) await writeFile(join(pictures, `${dimension}.pdf`), Buffer.from(data, "base64"));
     const pages = Buffer.from(data, "base64").toString("latin1").match(/\/Type *\/Page\b/g)?.length;
     assert.equal(pages, 2, `${dimension} is printed on ${pages} pages, not on one for the table and one for the cell`);
   }

@@ -11,7 +11,7 @@ use lanecast_bench::{
         chart, history,
         input::Input,
         page, processes,
-        record::{Stored, read_all},
+        record::{Record, Stored, read_all},
         store,
     },
 };
@@ -109,13 +109,18 @@ pub(crate) fn store(args: &StoreArgs) -> Result<(), String> {
         let program = std::env::current_exe().map_err(|error| format!("this program: {error}"))?;
         inputs.extend(processes::measure(&program, &effort)?.into_iter().map(Input::Dimensions));
     }
-    let (record, warnings) = store::record(inputs)?;
+    let (mut record, warnings) = store::record(inputs)?;
     for warning in warnings {
         eprintln!("warning: {warning}");
     }
     let usual = if args.short { "target/results" } else { "benches/results" };
     let directory = args.dir.as_deref().unwrap_or(usual.as_ref());
     let path = directory.join(record.folder()).join(record.file());
+    if path.exists() {
+        let at = |error: String| format!("{}: {error}", path.display());
+        let text = fs::read_to_string(&path).map_err(|error| at(error.to_string()))?;
+        store::keep_others(&mut record, Record::parse(&text).map_err(at)?);
+    }
     let text = record.to_json()?;
     write(&path, &text)?;
     println!("{}: {} KiB; {}", path.display(), text.len().div_ceil(1024), store::summary(&record));

@@ -353,6 +353,13 @@ fn options_of(record: &Record, rows: &options::Rows) -> Vec<OptionBlock> {
     blocks.into_values().collect()
 }
 
+/// Adds the dimensions of an older record of the same file that the new one does not have.
+pub fn keep_others(record: &mut Record, older: Record) {
+    let measured: Vec<_> = record.dimensions.iter().map(|columns| columns.dimension).collect();
+    record.dimensions.extend(older.dimensions.into_iter().filter(|old| !measured.contains(&old.dimension)));
+    record.dimensions.sort_by_key(|columns| columns.dimension);
+}
+
 /// A summary for the person who stored a record.
 pub fn summary(record: &Record) -> String {
     let figures: usize = record.blocks.iter().map(|block| block.ns.iter().flatten().count()).sum();
@@ -481,6 +488,16 @@ mod tests {
         let peers = Input::Peers(PeerResults::default());
         assert!(record(vec![process(), peers]).expect_err("nothing to compare with").contains("beside them"));
         assert!(summary(&both).ends_with("dimensions: options (2 rows)"), "{}", summary(&both));
+
+        // Some dimensions that were measured later join those of the same file.
+        let (mut some, mut older) = (both.clone(), both.clone());
+        older.dimensions[0].processes = 9;
+        keep_others(&mut some, older.clone());
+        assert_eq!(some, both, "what was measured again is new");
+        some.dimensions[0].dimension = crate::dimensions::Dimension::Checked;
+        keep_others(&mut some, older);
+        let kept: Vec<usize> = some.dimensions.iter().map(|columns| columns.processes).collect();
+        assert_eq!(kept, [9, 1], "in the order of all dimensions");
     }
 
     #[test]
