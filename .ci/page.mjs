@@ -265,7 +265,10 @@ async function driveDimensions(path, { name, record }) {
     await picture(`${dimension}-phone`);
     await screen(1500, 1000, false);
     const { data } = await send("Page.printToPDF", { preferCSSPageSize: true, printBackground: true });
-    if (pictures) await writeFile(join(pictures, `${dimension}.pdf`), Buffer.from(data, "base64"));
+    await send("Emulation.setEmulatedMedia", { media: "print" });
+    await screen(1510, 1050, false);
+    await picture(`${dimension}-paper`);
+    await send("Emulation.setEmulatedMedia", { media: "" });
     const pages = Buffer.from(data, "base64").toString("latin1").match(/\/Type *\/Page\b/g)?.length;
     assert.equal(pages, 2, `${dimension} is printed on ${pages} pages, not on one for the table and one for the cell`);
   }

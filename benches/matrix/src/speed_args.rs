@@ -8,7 +8,7 @@ use lanecast_bench::{
     results::Results,
     speed::{
         ab::{self, Effort},
-        chart, history,
+        chart, dimensions, history,
         input::Input,
         page, processes,
         record::{Record, Stored, read_all},
@@ -119,7 +119,7 @@ pub(crate) fn store(args: &StoreArgs) -> Result<(), String> {
     if path.exists() {
         let at = |error: String| format!("{}: {error}", path.display());
         let text = fs::read_to_string(&path).map_err(|error| at(error.to_string()))?;
-        store::keep_others(&mut record, Record::parse(&text).map_err(at)?);
+        dimensions::keep_others(&mut record, Record::parse(&text).map_err(at)?);
     }
     let text = record.to_json()?;
     write(&path, &text)?;

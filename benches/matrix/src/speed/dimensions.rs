@@ -4,7 +4,7 @@
 //! it and rounded outwards. That is as exact as people need, and takes a third of the space.
 
 use super::{
-    record::round,
+    record::{Record, round},
     stats::{Interval, SEED},
 };
 use crate::dimensions::{Dimension, Results, Row};
@@ -165,10 +165,26 @@ impl Columns {
     }
 }
 
+/// Adds the dimensions of an older record of the same file that the new one does not have.
+pub fn keep_others(record: &mut Record, older: Record) {
+    let measured: Vec<_> = record.dimensions.iter().map(|columns| columns.dimension).collect();
+    record.dimensions.extend(older.dimensions.into_iter().filter(|old| !measured.contains(&old.dimension)));
+    record.dimensions.sort_by_key(|columns| columns.dimension);
+}
+
 #[cfg(test)]
 pub(crate) mod tests {
     use super::*;
-    use crate::dimensions::Measured;
+    use crate::{
+        dimensions::Measured,
+        report::peers::PeerResults,
+        results::{Size, tests::cell},
+        speed::{
+            input::Input,
+            record::tests::record as base,
+            store::{record, summary, tests::run},
+        },
+    };
 
     /// A process with a dimension of two rows: the baseline and an option that takes `ratio` times as long.
     pub(crate) fn process(ratio: f64) -> Results {
@@ -236,5 +252,51 @@ pub(crate) mod tests {
             change(&mut bad);
             assert!(bad.check().is_err(), "{bad:?}");
         }
+    }
+
+    #[test]
+    fn dimensions_return_from_text() {
+        let processes = [1.2, 1.21, 1.25].map(process);
+        let dimensions = columns(&processes.iter().collect::<Vec<_>>());
+        let dimensions = dimensions.expect("the same rows");
+        let mut record = Record { dimensions, ..base("2026-11-25T01:00Z", 2.0) };
+        let text = record.to_json().expect("JSON");
+        assert!(text.contains("\"value\":[null,1.21]") && text.contains("\"below\":[0,9]"), "{text}");
+        assert_eq!(Record::parse(&text).expect("the same"), record);
+        assert_eq!(record.file(), "2026-11-25-0123456789ab.json");
+        record.blocks.clear();
+        record.casts.clear();
+        assert_eq!(record.file(), "2026-11-25-0123456789ab-dimensions.json");
+        assert_eq!(Record::parse(&record.to_json().expect("JSON")).expect("the same"), record);
+        record.dimensions[0].keys.pop();
+        assert!(Record::parse(&record.to_json().expect("JSON")).is_err());
+    }
+
+    #[test]
+    fn dimensions_are_kept_with_and_without_a_matrix() {
+        let process = || {
+            let machine = run(vec![]).machine;
+            Input::Dimensions(Results { machine, ..process(1.5) })
+        };
+        let (alone, warnings) = record(vec![process(), process(), process()]).expect("a record");
+        assert_eq!(warnings, [""; 0]);
+        assert_eq!((alone.processes, alone.casts.len(), alone.dimensions.len()), (3, 0, 1));
+        assert_eq!(Record::parse(&alone.to_json().expect("JSON")).expect("sound"), alone);
+        let matrix = || Input::Matrix(run(vec![cell("float32", "bool", Size::L1)]));
+        let (both, _) = record(vec![process(), matrix()]).expect("a record");
+        assert_eq!((both.processes, both.casts.len(), both.dimensions[0].processes), (1, 1, 1));
+        let peers = Input::Peers(PeerResults::default());
+        assert!(record(vec![process(), peers]).expect_err("nothing to compare with").contains("beside them"));
+        assert!(summary(&both).ends_with("dimensions: options (2 rows)"), "{}", summary(&both));
+
+        // Some dimensions that were measured later join those of the same file.
+        let (mut some, mut older) = (both.clone(), both.clone());
+        older.dimensions[0].processes = 9;
+        keep_others(&mut some, older.clone());
+        assert_eq!(some, both, "what was measured again is new");
+        some.dimensions[0].dimension = Dimension::Checked;
+        keep_others(&mut some, older);
+        let kept: Vec<usize> = some.dimensions.iter().map(|columns| columns.processes).collect();
+        assert_eq!(kept, [9, 1], "in the order of all dimensions");
     }
 }

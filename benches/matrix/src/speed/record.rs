@@ -457,24 +457,6 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn dimensions_return_from_text() {
-        let processes = [1.2, 1.21, 1.25].map(crate::speed::dimensions::tests::process);
-        let dimensions = crate::speed::dimensions::columns(&processes.iter().collect::<Vec<_>>());
-        let dimensions = dimensions.expect("the same rows");
-        let mut record = Record { dimensions, ..record("2026-11-25T01:00Z", 2.0) };
-        let text = record.to_json().expect("JSON");
-        assert!(text.contains("\"value\":[null,1.21]") && text.contains("\"below\":[0,9]"), "{text}");
-        assert_eq!(Record::parse(&text).expect("the same"), record);
-        assert_eq!(record.file(), "2026-11-25-0123456789ab.json");
-        record.blocks.clear();
-        record.casts.clear();
-        assert_eq!(record.file(), "2026-11-25-0123456789ab-dimensions.json");
-        assert_eq!(Record::parse(&record.to_json().expect("JSON")).expect("the same"), record);
-        record.dimensions[0].keys.pop();
-        assert!(Record::parse(&record.to_json().expect("JSON")).is_err());
-    }
-
-    #[test]
     fn tables_are_written_as_markdown() {
         let table = Table {
             name: "Scaled casts".into(),

@@ -353,13 +353,6 @@ fn options_of(record: &Record, rows: &options::Rows) -> Vec<OptionBlock> {
     blocks.into_values().collect()
 }
 
-/// Adds the dimensions of an older record of the same file that the new one does not have.
-pub fn keep_others(record: &mut Record, older: Record) {
-    let measured: Vec<_> = record.dimensions.iter().map(|columns| columns.dimension).collect();
-    record.dimensions.extend(older.dimensions.into_iter().filter(|old| !measured.contains(&old.dimension)));
-    record.dimensions.sort_by_key(|columns| columns.dimension);
-}
-
 /// A summary for the person who stored a record.
 pub fn summary(record: &Record) -> String {
     let figures: usize = record.blocks.iter().map(|block| block.ns.iter().flatten().count()).sum();
@@ -379,11 +372,11 @@ pub fn summary(record: &Record) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use crate::{machine::Machine, report::peers::PeerResults, results::tests::cell};
 
-    fn run(cells: Vec<Cell>) -> Results {
+    pub(crate) fn run(cells: Vec<Cell>) -> Results {
         let machine = Machine { cpu: "a CPU".into(), commit: "0123456789ab".into(), ..Machine::default() };
         Results { machine, cells, dram_bytes: 128 << 20, ..Results::default() }
     }
@@ -470,34 +463,6 @@ mod tests {
         let (record, _) = record(inputs).expect("a record");
         assert_eq!(record.options.len(), 1);
         assert_eq!((&*record.options[0].at, &*record.options[0].ratio), (&[0][..], &[1.235][..]));
-    }
-
-    #[test]
-    fn dimensions_are_kept_with_and_without_a_matrix() {
-        let process = || {
-            let machine = run(vec![]).machine;
-            Input::Dimensions(crate::dimensions::Results { machine, ..dimensions::tests::process(1.5) })
-        };
-        let (alone, warnings) = record(vec![process(), process(), process()]).expect("a record");
-        assert_eq!(warnings, [""; 0]);
-        assert_eq!((alone.processes, alone.casts.len(), alone.dimensions.len()), (3, 0, 1));
-        assert_eq!(Record::parse(&alone.to_json().expect("JSON")).expect("sound"), alone);
-        let matrix = || Input::Matrix(run(vec![cell("float32", "bool", Size::L1)]));
-        let (both, _) = record(vec![process(), matrix()]).expect("a record");
-        assert_eq!((both.processes, both.casts.len(), both.dimensions[0].processes), (1, 1, 1));
-        let peers = Input::Peers(PeerResults::default());
-        assert!(record(vec![process(), peers]).expect_err("nothing to compare with").contains("beside them"));
-        assert!(summary(&both).ends_with("dimensions: options (2 rows)"), "{}", summary(&both));
-
-        // Some dimensions that were measured later join those of the same file.
-        let (mut some, mut older) = (both.clone(), both.clone());
-        older.dimensions[0].processes = 9;
-        keep_others(&mut some, older.clone());
-        assert_eq!(some, both, "what was measured again is new");
-        some.dimensions[0].dimension = crate::dimensions::Dimension::Checked;
-        keep_others(&mut some, older);
-        let kept: Vec<usize> = some.dimensions.iter().map(|columns| columns.processes).collect();
-        assert_eq!(kept, [9, 1], "in the order of all dimensions");
     }
 
     #[test]
