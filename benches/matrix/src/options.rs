@@ -213,9 +213,8 @@ pub fn run(selection: &Selection, wanted: &Wanted) -> Result<Rows, String> {
         }
         let failed = |error: CastError| format!("{cast}: {error}");
         let period = inputs::period(from, Range::new(from.dtype(), to.dtype(), selection.inputs));
-        let expected: Vec<Vec<u8>> = some
-            .iter()
-            .map(|c| expected(from, to, &c.options, &period))
+        let expected: Vec<Vec<u8>> = options_of(&some)
+            .map(|options| expected(from, to, options, &period))
             .collect::<Result<_, _>>()
             .map_err(failed)?;
         for &tier in &selection.tiers {
@@ -252,7 +251,7 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
         let name = format!("{} -> {}", cells::label(from), cells::label(to));
         let failed = |error: CastError| format!("{name}: {error}");
         let period = inputs::period(from, Range::new(from.dtype(), to.dtype(), Inputs::Normal));
-        let expected = some.iter().map(|c| expected(from, to, &c.options, &period));
+        let expected = options_of(&some).map(|options| expected(from, to, options, &period));
         let expected: Vec<Vec<u8>> = expected.collect::<Result<_, _>>().map_err(failed)?;
         for &tier in &amount.tiers {
             let mut pair = Pair::new(from, to, tier, &some, &mut pool, &period).map_err(failed)?;
@@ -278,6 +277,11 @@ fn alone(from: DType, to: DType) -> Vec<Combination> {
         profiles.map(|(name, options)| Combination { name: format!("profile={name}"), options: *options });
     let singles = combinations(from, to).into_iter().filter(|combination| !combination.name.contains(' '));
     profiles.chain(singles).collect()
+}
+
+/// The options of all plans of a pair: the default, then the combinations.
+fn options_of(combinations: &[Combination]) -> impl Iterator<Item = &CastOptions> {
+    [&RUST].into_iter().chain(combinations.iter().map(|combination| &combination.options))
 }
 
 /// The right answer for one period.
@@ -317,20 +321,21 @@ impl<'a> Pair<'a> {
         let (src, dst) = pool.bytes().split_at_mut(read.next_multiple_of(PAGE));
         let src = &mut src[..read];
         inputs::repeat(period, src);
-        let all = [&RUST].into_iter().chain(combinations.iter().map(|combination| &combination.options));
-        let plans =
-            all.map(|options| CastPlan::with_tier(from, to, options, tier)).collect::<Result<_, _>>()?;
+        let plans = options_of(combinations)
+            .map(|options| CastPlan::with_tier(from, to, options, tier))
+            .collect::<Result<_, _>>()?;
         Ok(Pair { plans, n, src, dst: &mut dst[..written] })
     }
 
-    /// Compares every answer but that of the default, which other runs compare.
+    /// Compares every answer.
     fn check(&mut self, combinations: &[Combination], expected: &[Vec<u8>]) -> Result<(), String> {
-        for ((plan, expected), combination) in self.plans[1..].iter().zip(expected).zip(combinations) {
+        let names = ["default"].into_iter().chain(combinations.iter().map(|combination| &*combination.name));
+        for ((plan, expected), name) in self.plans.iter().zip(expected).zip(names) {
             self.dst.fill(0xEE);
             plan.run(Bytes::new(self.src, self.n), BytesMut::new(self.dst, self.n))
                 .map_err(|error| error.to_string())?;
             if !answer_is(expected, self.dst, plan.target(), self.n) {
-                return Err(format!("{} differs from the scalar tier", combination.name));
+                return Err(format!("{name} differs from the scalar tier"));
             }
         }
         Ok(())

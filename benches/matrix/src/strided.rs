@@ -19,6 +19,7 @@ use crate::{
 use lanecast::{
     Bytes, BytesMut, CastOptions, CastPlan, DType, Encoding, Level, Tier,
     strided::{Layout, View, ViewError, ViewMut},
+    tier,
 };
 use serde_json::json;
 use std::{cell::RefCell, hint::black_box, time::Duration};
@@ -92,7 +93,7 @@ pub fn table(
                 LAYOUTS.iter().filter(|(name, _)| only.is_none_or(|only| name.contains(only)))
             {
                 let (src, dst) = layouts(from, to, side).map_err(|error| error.to_string())?;
-                let rounds = row(&src, &dst, Tier::best(), &effort)
+                let rounds = row(&src, &dst, tier::active(), &effort)
                     .map_err(|error| format!("{from} -> {to}, {name}: {error}"))?;
                 let (ns, ratio) = (rounds.time(VIEW) / src.elements() as f64, rounds.ratio(TOGETHER, VIEW));
                 let pair = format!("{from} -> {to}");
@@ -175,7 +176,12 @@ fn row(from: &Layout, to: &Layout, tier: Tier, effort: &Effort) -> Result<Rounds
     };
     together.copy_from_slice(&bytes(from, src));
     plan.run(Bytes::new(together, n), BytesMut::new(results, n)).map_err(|e| told(&e))?;
-    if bytes(to, &dst.borrow()) != results {
+    let mut want = vec![0; results.len()];
+    let scalar = CastPlan::with_tier(from.encoding(), to.encoding(), &CastOptions::RUST, Tier::Scalar);
+    scalar
+        .and_then(|scalar| scalar.run(Bytes::new(together, n), BytesMut::new(&mut want, n)))
+        .map_err(|e| told(&e))?;
+    if *results != *want || bytes(to, &dst.borrow()) != want {
         return Err("another answer than element by element".into());
     }
 

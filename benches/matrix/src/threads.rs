@@ -14,8 +14,8 @@ use crate::{
     traffic::Traffic,
 };
 use lanecast::{
-    BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, Threads,
-    cast_batch,
+    BatchItem, Bytes, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding, FloatRound, Threads, Tier,
+    cast_batch, tier,
 };
 use serde::{Deserialize, Serialize};
 use std::{cell::RefCell, fmt::Write as _, fs, hint::black_box, time::Duration};
@@ -65,8 +65,8 @@ pub struct Rows {
     pub batches: Vec<BatchRow>,
 }
 
-/// The pairs that are measured.
-fn plans() -> Result<Vec<(String, CastPlan)>, String> {
+/// The pairs that are measured: the plan, and the one of the scalar tier for its answers.
+fn plans() -> Result<Vec<(String, [CastPlan; 2])>, String> {
     use DType::*;
     let (byte, packed) = (Encoding::new, Encoding::packed);
     let rust = CastOptions::RUST;
@@ -88,8 +88,10 @@ fn plans() -> Result<Vec<(String, CastPlan)>, String> {
         (byte(Float32), byte(Float8E4M3FN), truncated, ", rounded toward zero"),
     ];
     let plan = |(from, to, options, more): (Encoding, Encoding, CastOptions, &str)| {
-        let plan = CastPlan::new(from, to, &options).map_err(|error| error.to_string())?;
-        Ok((format!("{from} -> {to}{more}"), plan))
+        let plan = |tier| {
+            CastPlan::with_tier(from, to, &options, tier).map_err(|error: CastError| error.to_string())
+        };
+        Ok((format!("{from} -> {to}{more}"), [plan(tier::active())?, plan(Tier::Scalar)?]))
     };
     pairs.into_iter().map(plan).collect()
 }
@@ -199,7 +201,7 @@ fn share(traffic: &Traffic, src: &[u8], dst: &mut [u8], lines: (usize, usize)) {
 
 /// Measures plans at sizes, and gives the name, the bytes, the elements and the rounds of each cell.
 fn each(
-    plans: &[(String, CastPlan)],
+    plans: &[(String, [CastPlan; 2])],
     sizes: &[usize],
     effort: &Effort,
     take: &mut dyn FnMut(&str, usize, usize, &Rounds),
@@ -207,7 +209,7 @@ fn each(
     wake();
     let largest = sizes.iter().copied().max().unwrap_or_default();
     let mut pool = Pool::new(largest + 2 * PAGE);
-    for (pair, plan) in plans {
+    for (pair, [plan, scalar]) in plans {
         for &bytes in sizes {
             let bits = (plan.source().bits_per_element() + plan.target().bits_per_element()) as usize;
             let step = cells::step(plan.source(), plan.target());
@@ -228,11 +230,14 @@ fn each(
                 plan.run(Bytes::new(black_box(src), n), BytesMut::new(black_box(dst), n))
             };
             let mut want = vec![0xA5; written];
-            run(false, &mut want).map_err(|error| error.to_string())?;
-            dst.fill(0x5A);
-            run(true, dst).map_err(|error| error.to_string())?;
-            if *dst != want {
-                return Err(format!("{pair}, {bytes} bytes: the answers differ"));
+            let failed = |error: CastError| error.to_string();
+            scalar.run(Bytes::new(src, n), BytesMut::new(&mut want, n)).map_err(failed)?;
+            for parallel in [false, true] {
+                dst.fill(0x5A);
+                run(parallel, dst).map_err(failed)?;
+                if *dst != want {
+                    return Err(format!("{pair}, {bytes} bytes: the answers differ"));
+                }
             }
             let dst = RefCell::new(dst);
             let contender = |parallel: bool| -> Contender<'_> {
