@@ -112,7 +112,7 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
     for (name, scheme) in amount.of(SCHEMES, 2) {
         for &tier in &amount.tiers {
             let in_memory = !amount.short && tier == amount.strongest();
-            let sizes = [("l2", 96_usize), ("dram", 16 << 10)];
+            let sizes = [("l2", 96_usize), ("dram", 12 << 10)];
             for &(size, kilo) in &sizes[..1 + usize::from(in_memory)] {
                 for from in [DType::Float32, DType::BFloat16] {
                     let kilo = if amount.short { 16 } else { kilo };
