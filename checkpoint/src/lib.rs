@@ -57,6 +57,7 @@ mod npz;
 mod origin;
 mod parallel;
 mod pickle;
+mod pieces;
 mod prepared;
 mod quantize;
 mod read;
