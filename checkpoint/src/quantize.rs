@@ -16,6 +16,7 @@ mod compressed;
 mod deepseek;
 #[cfg(test)]
 mod divisions;
+mod experts;
 mod gguf;
 mod gpt_oss;
 mod gptq;
@@ -301,7 +302,7 @@ impl Quantization {
         QuantizeReport {
             layout: self.options.layout.to_string(),
             scheme: self.options.scheme.to_string(),
-            weights_quantized: chosen.weights.len(),
+            weights_quantized: chosen.weights.len() + chosen.joined.len(),
             tensors_copied: written.copied,
             ignored: chosen.ignored.clone(),
             bytes_in: written.bytes_in,
@@ -458,6 +459,7 @@ fn tensors<'a>(
             });
         }
     }
+    experts::tensors(checkpoint, chosen, &mut tensors);
     for index in &chosen.plain {
         let (tensor, content) = (&checkpoint.tensors()[*index], &checkpoint.contents[*index]);
         // Only codes have no dtype, and these are chosen.

@@ -14,9 +14,13 @@ use super::{
 use crate::{
     checkpoint::{Checkpoint, little},
     error::{lost, unsupported},
+    parallel::{Stop, count, in_order},
     prepared::{Extent, Measured},
     write::Callbacks,
 };
+
+/// Bytes of a weight that a thread measures at once.
+const RANGE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// The weights that share the scale of this one's tensor; `None` if it has none.
 fn shares(weight: &Weight, options: &QuantizeOptions) -> Option<String> {
@@ -46,6 +50,18 @@ pub(super) fn pass(
     let weights = weights.iter().enumerate();
     let measured = weights.filter(|(_, weight)| options.double_quant || shares(weight, options).is_some());
     measured.map(|(index, weight)| (index, extent(weight))).collect()
+}
+
+/// Ranges of a weight that threads measure, each about [`RANGE`] bytes.
+fn ranges(Extent { bytes, part }: Extent) -> impl Iterator<Item = Range<u64>> + Send {
+    let step = match part {
+        // Only the whole can be measured.
+        u64::MAX => bytes.max(1),
+        _ => (RANGE / part.max(1)).max(1) * part.max(1),
+    };
+    // An empty weight is measured, too.
+    let n = bytes.div_ceil(step).max(1);
+    (0..n).map(move |i| i * step..bytes.min((i + 1) * step))
 }
 
 /// Bytes of a row of the source.
@@ -84,7 +100,7 @@ impl Quantization {
             return Ok(measured);
         }
         if let Some(mover) = Mover::new(checkpoint, weight) {
-            return Ok(Measured { amax: mover.largest(matrix.rows.clone())?, ..measured });
+            return Ok(Measured { amax: mover.largest(0..matrix.all_rows())?, ..measured });
         }
         let mut all = Amax::default();
         matrix.bands(checkpoint, &mut |band| {
@@ -100,12 +116,27 @@ impl Quantization {
         Ok(Measured { amax: all.finite().into(), ..measured })
     }
 
-    /// Measures all weights of the pass.
+    /// Measures all weights of the pass. Several threads measure one that is large.
     pub(super) fn measure_all(&self, callbacks: &Callbacks<'_>) -> Result<()> {
-        let measure =
-            |(index, _): &(usize, Extent)| self.measure_weight(&self.chosen.weights[*index], callbacks);
-        let measured = self.pass.iter().map(measure).collect::<Result<Vec<Measured>>>()?;
-        self.share(&measured);
+        let ranges = self
+            .pass
+            .iter()
+            .enumerate()
+            .flat_map(|(index, (_, extent))| ranges(*extent).map(move |range| ((index, range), 1)));
+        let measure = |(index, range): (usize, Range<u64>), stop: &Stop| {
+            let cancelled = || stop.check().is_err();
+            let watched = Callbacks { progress: None, cancelled: Some(&cancelled) };
+            Ok((index, self.measure_range(index, range, &watched)?))
+        };
+        let mut all = vec![Measured::default(); self.pass.len()];
+        in_order(count(self.options.threads), ranges, measure, |measured| {
+            callbacks.check()?;
+            if let Some((index, measured)) = measured {
+                all[index] = measured.merge(all[index]);
+            }
+            Ok(())
+        })?;
+        self.share(&all);
         Ok(())
     }
 
