@@ -51,7 +51,7 @@ use crate::{
     checkpoint::{Checkpoint, Content, little},
     config,
     dequantize::{REPLACED, plain_metadata},
-    error::{invalid, request, unsupported},
+    error::{MERGE, invalid, request, request_with, unsupported},
     named,
     prepared::{Extent, Measured, Outcome, Prepared},
     source::Source,
@@ -65,6 +65,17 @@ use kept::{Kept, Room};
 use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
 use moved::Move;
+
+/// What becomes of experts that a model stacks in one tensor of three axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Experts {
+    /// Each expert becomes modules of its own, unless the layout stores the stack. A stack whose order is not known is an error.
+    #[default]
+    Split,
+    /// The stack stays as it is and is not quantized.
+    Keep,
+}
 
 /// What [`quantize`] and [`requantize`] do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -81,6 +92,9 @@ pub struct QuantizeOptions {
     pub map: Vec<(String, QuantScheme)>,
     /// Globs of the names of weights that stay as they are.
     pub ignore: Vec<String>,
+    /// What becomes of experts that the model stacks in one tensor.
+    #[serde(default)]
+    pub experts: Experts,
     /// Whether the scales of `nf4` and `fp4` are quantized themselves.
     pub double_quant: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
@@ -94,7 +108,8 @@ impl QuantizeOptions {
     /// One scheme for all weights that do not stay by their names. An output that exists is an error.
     pub fn new(scheme: QuantScheme, layout: QuantLayout) -> Self {
         let (map, ignore) = (Vec::new(), Vec::new());
-        Self { scheme, layout, map, ignore, double_quant: false, replace: false, threads: None }
+        let (experts, threads) = (Experts::Split, None);
+        Self { scheme, layout, map, ignore, experts, double_quant: false, replace: false, threads }
     }
 }
 
@@ -243,6 +258,11 @@ impl Quantization {
             );
             return Err(request(what));
         }
+        if options.experts == Experts::Keep {
+            return Err(request(
+                "experts that are quantized cannot stay as they are; leave out that they are kept",
+            ));
+        }
         let checkpoint = open(src, options.layout)?;
         if checkpoint.layout() == "plain" {
             return Err(request("the checkpoint has no quantized weights; quantize it").at_path(src));
@@ -254,8 +274,8 @@ impl Quantization {
         let (source, layout) = (&checkpoint.source, options.layout);
         let is_comfy = layout == QuantLayout::Comfy;
         if is_comfy && source.files.len() != 1 {
-            let what = "ComfyUI loads one file, and the checkpoint has several";
-            return Err(request(what).at_path(&source.folder));
+            let what = format!("ComfyUI loads one file, and the checkpoint has {}", source.files.len());
+            return Err(request_with(what, MERGE).at_path(&source.folder));
         }
         let is_gguf = layout == QuantLayout::Gguf;
         if is_gguf != names_gguf(dst) {

@@ -357,7 +357,7 @@ def checkpoint_quantize(
     map: Sequence[tuple[str, str]],
     ignore: Sequence[str],
     like: str | None,
-    flags: tuple[bool, bool, bool],
+    flags: tuple[bool, bool, bool, bool],
     threads: int | None,
     progress: Callable[..., object] | None,
     /,
@@ -399,7 +399,7 @@ class Plan:
         map: Sequence[tuple[str, str]],
         ignore: Sequence[str],
         like: str | None,
-        flags: tuple[bool, bool, bool],
+        flags: tuple[bool, bool, bool, bool],
         division: tuple[int, bool],
         /,
     ) -> Plan:

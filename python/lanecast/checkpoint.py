@@ -230,6 +230,7 @@ def quantize(
     map: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
     like: _Path | None = None,
+    experts: str = "split",
     double_quant: bool = False,
     overwrite: bool = False,
     threads: int | None = None,
@@ -245,6 +246,7 @@ def quantize(
         ignore: globs of weights that stay as they are.
         like: a file of ComfyUI whose layers have the schemes to use, for the layout ``"comfy"``. Weights that are plain in that file stay.
             ``scheme`` is for weights that the file lacks. ``map`` and ``ignore`` take precedence.
+        experts: ``"split"`` makes modules of experts that the model stacks in one tensor; ``"keep"`` keeps such tensors as they are.
         double_quant: whether the scales of ``"nf4"`` and ``"fp4"`` are quantized themselves.
         overwrite: whether to replace ``dst``, with all that is in it.
         threads, progress: see the module.
@@ -252,7 +254,7 @@ def quantize(
     Returns:
         A report: numbers of weights and bytes, the modules that stay, files, and warnings.
     """
-    flags = (False, double_quant, overwrite)
+    flags = (False, double_quant, _keeps(experts), overwrite)
     return _quantize(src, dst, scheme, layout, map, ignore, like, flags, threads, progress)
 
 
@@ -273,7 +275,7 @@ def requantize(
 
     The arguments and the result are those of ``quantize``.
     """
-    return _quantize(src, dst, scheme, layout, map, ignore, None, (True, False, overwrite), threads, progress)
+    return _quantize(src, dst, scheme, layout, map, ignore, None, (True, False, False, overwrite), threads, progress)
 
 
 def check(path: _Path, /, *, loader: str | None = None) -> dict[str, Any]:
@@ -367,7 +369,7 @@ class Plan:
 _OPTIONS = {
     "to": {"map", "include", "exclude", "max_shard_size", "allow_quantized"},
     "dequantize": {"allow_nan"},
-    "quantize": {"layout", "map", "ignore", "like", "double_quant"},
+    "quantize": {"layout", "map", "ignore", "like", "experts", "double_quant"},
     "requantize": {"layout", "map", "ignore"},
 }
 
@@ -387,6 +389,7 @@ def plan(
     exclude: Sequence[str] = (),
     ignore: Sequence[str] = (),
     like: _Path | None = None,
+    experts: str | None = None,
     max_shard_size: int | None = None,
     double_quant: bool = False,
     allow_nan: bool = False,
@@ -403,7 +406,7 @@ def plan(
         src, dst: the checkpoint, and the directory to write. All machines must see both at these paths.
         to: the dtype of ``convert``, with ``map``, ``include``, ``exclude``, ``max_shard_size`` and ``allow_quantized``.
         dequantize: the dtype of ``dequantize``, with ``allow_nan``.
-        quantize: the scheme of ``quantize``, with ``layout``, ``map``, ``ignore``, ``like`` and ``double_quant``.
+        quantize: the scheme of ``quantize``, with ``layout``, ``map``, ``ignore``, ``like``, ``experts`` and ``double_quant``.
         requantize: the scheme of ``requantize``, with ``layout``, ``map`` and ``ignore``.
         overwrite: whether to replace ``dst``, with all that is in it.
         range_size: the bytes of the output that a task writes, about. It writes more if a tensor cannot be divided so.
@@ -427,6 +430,7 @@ def plan(
         "exclude": exclude,
         "ignore": ignore,
         "like": like,
+        "experts": experts,
         "max_shard_size": max_shard_size,
         "double_quant": double_quant,
         "allow_nan": allow_nan,
@@ -446,7 +450,7 @@ def plan(
     if layout is None:
         raise TypeError(f'a plan with {name}= needs a layout, such as "compressed-tensors"')
     scheme = operations[name]
-    several = (name == "requantize", double_quant, overwrite)
+    several = (name == "requantize", double_quant, _keeps(experts or "split"), overwrite)
     other = None if like is None else os.fspath(like)
     return Plan(_lanecast.Plan.quantize(*paths, scheme, layout, rows, list(ignore), other, several, division))
 
@@ -523,7 +527,7 @@ def _quantize(
     map: Mapping[str, str] | None,
     ignore: Sequence[str],
     like: _Path | None,
-    flags: tuple[bool, bool, bool],
+    flags: tuple[bool, bool, bool, bool],
     threads: int | None,
     progress: _Progress | None,
 ) -> dict[str, Any]:
@@ -533,6 +537,12 @@ def _quantize(
     return _report(
         _lanecast.checkpoint_quantize(*paths, scheme, layout, rows, list(ignore), other, flags, threads, progress)
     )
+
+
+def _keeps(experts: str) -> bool:
+    if experts not in ("split", "keep"):
+        raise ValueError(f'experts is {experts!r}; pass "split" or "keep"')
+    return experts == "keep"
 
 
 def _report(text: str) -> dict[str, Any]:

@@ -6,7 +6,9 @@ use crate::encoding::{self, PyEncoding};
 use crate::files::failed;
 use crate::memory::interrupt::Signals;
 use lanecast::{DType, Encoding};
-use lanecast_checkpoint::{Callbacks, Checkpoint, ConvertOptions, Loader, Options, QuantizeOptions, Step};
+use lanecast_checkpoint::{
+    Callbacks, Checkpoint, ConvertOptions, Experts, Loader, Options, QuantizeOptions, Step,
+};
 use lanecast_files::{Error, Result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -163,6 +165,11 @@ pub fn alike(
     }
 }
 
+/// What becomes of stacked experts.
+pub fn experts(keep: bool) -> Experts {
+    if keep { Experts::Keep } else { Experts::Split }
+}
+
 /// The time to wait for files.
 fn patience(seconds: Option<f64>) -> PyResult<Option<Duration>> {
     let duration = |seconds: f64| {
@@ -230,13 +237,14 @@ pub fn checkpoint_quantize(
     map: Vec<(String, String)>,
     ignore: Vec<String>,
     like: Option<PathBuf>,
-    flags: (bool, bool, bool),
+    flags: (bool, bool, bool, bool),
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (lossless, double_quant, replace) = flags;
+    let (lossless, double_quant, keep, replace) = flags;
     let options = quantize_options(py, scheme, layout, map)?;
-    let options = QuantizeOptions { ignore, double_quant, replace, threads, ..options };
+    let options =
+        QuantizeOptions { ignore, double_quant, experts: experts(keep), replace, threads, ..options };
     let options = alike(py, options, &src, like.as_deref())?;
     run(py, progress, |callbacks| match lossless {
         true => lanecast_checkpoint::requantize(&src, &dst, &options, callbacks),

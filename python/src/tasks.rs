@@ -1,6 +1,6 @@
 //! `lanecast.checkpoint.Plan`: operations on checkpoints divided into tasks, by the crate `lanecast-checkpoint`.
 
-use crate::checkpoint::{alike, convert_options, named, quantize_options, run};
+use crate::checkpoint::{alike, convert_options, experts, named, quantize_options, run};
 use crate::files::failed;
 use lanecast_checkpoint::{
     ConvertOptions, Operation, Options, Phase, PlanOptions, QuantizeOptions, Task, TaskPlan,
@@ -82,12 +82,12 @@ impl PyPlan {
         map: Vec<(String, String)>,
         ignore: Vec<String>,
         like: Option<PathBuf>,
-        flags: (bool, bool, bool),
+        flags: (bool, bool, bool, bool),
         division: (u64, bool),
     ) -> PyResult<PyPlan> {
-        let (lossless, double_quant, replace) = flags;
+        let (lossless, double_quant, keep, replace) = flags;
         let options = quantize_options(py, scheme, layout, map)?;
-        let options = QuantizeOptions { ignore, double_quant, replace, ..options };
+        let options = QuantizeOptions { ignore, double_quant, experts: experts(keep), replace, ..options };
         let options = alike(py, options, &src, like.as_deref())?;
         let operation = if lossless { Operation::Requantize(options) } else { Operation::Quantize(options) };
         new(py, &src, &dst, operation, division)

@@ -185,6 +185,24 @@ def test_quantize_like_another_file(tmp_path):
         checkpoint.plan(plain, tmp_path / "x", requantize="nvfp4", **options)
 
 
+def test_stacked_experts_are_split_or_kept(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    stack = np.random.default_rng(3).standard_normal((2, 64, 96)).astype(np.float16)
+    lanecast.save(folder / "model.safetensors", {"l.0.mlp.experts.gate_up_proj": stack, "l.0.o_proj.weight": stack[0, :, :32].copy()})
+    (folder / "config.json").write_text('{"model_type": "llama4"}')
+    options = {"scheme": "mxfp4", "layout": "compressed-tensors"}
+    assert checkpoint.quantize(folder, tmp_path / "split", **options)["weights_quantized"] == 5
+    assert checkpoint.quantize(folder, tmp_path / "kept", experts="keep", **options)["weights_quantized"] == 1
+    np.testing.assert_array_equal(checkpoint.Checkpoint(tmp_path / "kept")["l.0.mlp.experts.gate_up_proj"].read(), stack)
+    plan = checkpoint.plan(folder, tmp_path / "tasks", quantize="mxfp4", layout="compressed-tensors", experts="keep")
+    for task in plan.tasks:
+        checkpoint.run_task(plan, task.id)
+    assert (tmp_path / "tasks/model.safetensors").read_bytes() == (tmp_path / "kept/model.safetensors").read_bytes()
+    with pytest.raises(ValueError, match='"split" or "keep"'):
+        checkpoint.quantize(folder, tmp_path / "x", experts="stack", **options)
+
+
 def test_names_are_checked(model, tmp_path):
     with pytest.raises(ValueError, match='no loader is called "x"'):
         checkpoint.check(model[0], loader="x")

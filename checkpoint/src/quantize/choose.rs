@@ -6,7 +6,7 @@ use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
 use super::{
-    QuantizeOptions, Weight,
+    Experts, QuantizeOptions, Weight,
     experts::{self, Bias, Joined, Split},
     gguf,
     layout::Layout,
@@ -158,6 +158,10 @@ impl Chooser<'_> {
             return self.add_blocks(index, tensor, scheme, explicit.is_some());
         }
         let is_stack = names::stacks_matrices(&tensor.name, &tensor.shape);
+        let is_expert = names::stack(&tensor.name).is_some() || tensor.name.contains("expert");
+        if is_stack && is_expert && self.options.experts == Experts::Keep && explicit.is_none() {
+            return Ok(false);
+        }
         if is_stack && !names::stays(tensor.name.strip_suffix(".weight").unwrap_or(&tensor.name)) {
             return self.add_stack(index, tensor, scheme, content);
         }

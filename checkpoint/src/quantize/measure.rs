@@ -162,3 +162,56 @@ impl Quantization {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use lanecast::{DType, half::bf16};
+
+    use super::*;
+    use crate::{quantize::QuantLayout::CompressedTensors, write::divisions::write};
+
+    #[test]
+    fn ranges_are_whole_rows_of_the_whole_weight() {
+        for (bytes, part) in [(10_000, 24), (10_000, 5_000), (96, 24), (0, 24), (0, 0), (10_000, u64::MAX)] {
+            let all: Vec<Range<u64>> = ranges(Extent { bytes, part }).collect();
+            assert!(all[0].start == 0 && all[all.len() - 1].end == bytes, "{bytes} {part}: {all:?}");
+            assert!(
+                all.windows(2).all(|pair| pair[0].end == pair[1].start && pair[0].end.is_multiple_of(part))
+            );
+            assert_eq!(all.len() == 1, bytes <= RANGE.max(part) || part == u64::MAX, "{bytes} {part}");
+        }
+    }
+
+    /// The largest magnitude of one weight may be in any range.
+    #[test]
+    fn threads_measure_parts_of_one_weight() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for at in [0, 5_000, 8_191] {
+            let value = |i| bf16::from_f32(if i == at { -7.0 } else { 0.25 }).to_le_bytes();
+            let data: Vec<u8> = (0..8192).flat_map(value).collect();
+            let tensor = lanecast_files::NewTensor {
+                name: "m.up.weight",
+                dtype: DType::BFloat16,
+                shape: &[128, 64],
+                data: &data,
+            };
+            write(folder.path(), &[tensor], "{}");
+            let options = QuantizeOptions {
+                threads: Some(3),
+                ..QuantizeOptions::new(QuantScheme::Nvfp4, CompressedTensors)
+            };
+            let of = Quantization::open(folder.path(), &folder.path().join("x"), &options).expect("a source");
+            let calls = Cell::new(0);
+            let cancelled = || {
+                calls.set(calls.get() + 1);
+                false
+            };
+            of.measure_all(&Callbacks { progress: None, cancelled: Some(&cancelled) }).expect("measurements");
+            assert_eq!(of.chosen().weights[0].amax, 7.0, "{at}");
+            // The caller looks whether it should go on after each range.
+            assert!(calls.get() >= 16, "{}", calls.get());
+        }
+    }
+}

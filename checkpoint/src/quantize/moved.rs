@@ -327,7 +327,7 @@ impl<'a> Mover<'a> {
         for top in rows.clone().step_by(step) {
             let rows = top..rows.end.min(top + step);
             let stored = self.stored_scales(rows.clone())?;
-            self.check_scales(&stored, top)?;
+            self.check_scales(&stored, self.weight.matrix.rows.start + top)?;
             let fields = self.fields(rows, false)?;
             let lines = fields.chunks_exact(cols.max(1)).zip(stored.chunks_exact(groups.max(1)));
             for (fields, scales) in lines {

@@ -197,8 +197,12 @@ impl Plan<'_> {
             return Ok(written);
         }
         let staged = StagedFolder::create(dst, replace)?;
-        let mut written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
-        self.write_rest(staged.path(), callbacks)?;
+        let mut write = || {
+            let written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
+            self.write_rest(staged.path(), callbacks)?;
+            Ok(written)
+        };
+        let mut written = write().map_err(|error| name_output(error, staged.path(), dst))?;
         written.files = self.names();
         callbacks.check()?;
         staged.commit()?;
@@ -255,6 +259,15 @@ impl Plan<'_> {
             Some(text) => write(INDEX, &text),
             None => Ok(()),
         }
+    }
+}
+
+/// The error, whose place is that of the output, too, if it is in the temporary folder.
+fn name_output(error: Error, temporary: &Path, dst: &Path) -> Error {
+    let is_in = |place: &str| Path::new(place).starts_with(temporary);
+    match error.detail().is_some_and(|detail| is_in(&detail.place)) {
+        true => error.in_path(dst),
+        false => error,
     }
 }
 

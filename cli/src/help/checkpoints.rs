@@ -188,7 +188,8 @@ that are plain there stay, and those that FILE lacks follow --scheme. --map and
 
 Experts that are stacked in one tensor are split into modules if the model_type is
 known (llama4, qwen3_vl_moe, qwen3_5_moe, granitemoe, granitemoeshared,
-granitemoehybrid). Other weights of three axes are refused, unless --ignore names
+granitemoehybrid; gpt_oss for compressed-tensors). --experts keep keeps stacks as they
+are. Other weights of three axes are refused, unless --ignore names
 them or the last axis is the kernel of a convolution (at most 16). gpt-oss stores
 those of gpt-oss only, and comfy is one file. DST appears complete or not at all.
 
