@@ -175,7 +175,7 @@ struct Weight {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::open`]; [`Error::Request`](crate::Error::Request) if the layout has no such scheme, the checkpoint is quantized, a
+/// The errors of [`Checkpoint::open`]; [`Error::Request`](crate::Error::Request) if the layout has no such scheme, the checkpoint is quantized, a
 /// pattern matches nothing, no weight is quantized, experts are stacked in an unknown way, or one folder is in the other;
 /// [`Error::Loss`](crate::Error::Loss) if a weight has a NaN or an infinity; [`Error::Exists`](crate::Error::Exists) if `dst` exists, is not
 /// empty and may not be replaced; [`Error::Cancelled`](crate::Error::Cancelled). Nothing is left of the output then.
@@ -197,8 +197,8 @@ pub fn quantize(
 /// # Errors
 ///
 /// As [`quantize`]. [`Error::Loss`](crate::Error::Loss) names the first element that the scheme cannot hold; zeros may lose their signs.
-/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales and its codes
-/// are not those of the weights.
+/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales and other
+/// codes than the weights.
 pub fn requantize(
     src: &Path,
     dst: &Path,

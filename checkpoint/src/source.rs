@@ -164,7 +164,7 @@ impl Source {
         Self::open_with(path, &Arrivals::default(), faults)
     }
 
-    /// Reads all headers but those of the files of an index that are gone, or have not arrived.
+    /// Reads all headers except for files of an index that are gone or have not arrived.
     pub(crate) fn open_with(path: &Path, arrivals: &Arrivals, faults: &mut Faults) -> Result<Self> {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
@@ -411,7 +411,7 @@ impl Source {
         file.read_exact(bytes).map_err(|e| Error::reading(&e).tensor(self, tensor))
     }
 
-    /// Reads `count` pieces of `width` bytes, which begin `pitch` bytes apart, the first of them at `first`. Bytes behind those of the tensor
+    /// Reads `count` pieces of `width` bytes, which begin `pitch` bytes apart, the first of them at `first`. Bytes behind the tensor
     /// are zero.
     pub(crate) fn read_pieces(
         &self,

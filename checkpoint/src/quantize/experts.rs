@@ -49,7 +49,7 @@ pub(super) struct Bias {
     elements: [usize; 3],
 }
 
-/// Takes the biases of stacks that are split from the tensors that stay, and returns those of the modules.
+/// Takes the biases of stacks that are split from the tensors that stay, and returns the biases of the modules.
 pub(super) fn split_biases(
     checkpoint: &Checkpoint,
     split: &mut [Split],
@@ -266,7 +266,7 @@ fn check_alike(checkpoint: &Checkpoint, stack: &Joined) -> Result<()> {
     }
 }
 
-/// Adds the tensors of stacks and biases to those of the output.
+/// Adds the tensors of stacks and biases to the tensors of the output.
 pub(super) fn tensors<'a>(checkpoint: &'a Checkpoint, chosen: &'a Chosen, out: &mut Vec<NewTensor<'a>>) {
     let all = checkpoint.tensors();
     let file = |index: usize| checkpoint.source.tensors[checkpoint.contents[index].id()].file;

@@ -30,7 +30,7 @@ pub(super) struct Matrix {
     pub(super) batches: Range<usize>,
     /// Which rows of each are the weight, counted in steps of `every`.
     pub(super) rows: Range<usize>,
-    /// The distance between rows of the weight: 2 if its rows alternate with those of another weight.
+    /// The distance between rows of the weight: 2 if its rows alternate with the rows of another weight.
     pub(super) every: usize,
     /// The row of the tensor that is row 0, below `every`.
     pub(super) phase: usize,

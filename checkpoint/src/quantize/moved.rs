@@ -42,7 +42,7 @@ pub(super) enum Part {
     Scales { transposed: bool, swizzled: bool },
     /// Zero points on the grid of scales or on its transpose; less one if fields are so.
     Zeros { packing: Packing, transposed: bool, less_one: bool },
-    /// The group of each input, of so many.
+    /// The group of each input. A group has this number of inputs.
     Groups(usize),
 }
 

@@ -1,4 +1,4 @@
-//! What of a weight can be moved to a layout: the same scheme, or one whose scales hold those of the source.
+//! What of a weight can be moved to a layout: the same scheme, or one whose scales hold the scales of the source.
 
 use lanecast::DType;
 use lanecast_files::{Error, Result};
@@ -15,7 +15,7 @@ use crate::{
 pub(in crate::quantize) enum Move {
     /// NVFP4, with the scale of the tensor as the layout stores it.
     Nvfp4(f32),
-    /// MXFP4, whose scales become those of NVFP4.
+    /// MXFP4, whose scales become scales of NVFP4.
     Mxfp4,
     /// MXFP4 as it is.
     Same,
@@ -153,7 +153,7 @@ impl Move {
     }
 }
 
-/// Whether the rows of the stored matrices are those of weights.
+/// Whether the rows of the stored matrices are rows of weights.
 fn is_matrix(coding: &Coding, transposed: bool) -> bool {
     coding.transposed == transposed && coding.groups.is_none() && coding.biases.is_none()
 }
