@@ -261,7 +261,8 @@ impl Make {
         match self {
             Self::Bytes(_) => 1,
             Self::Moved(part) => part.len(weight),
-            _ => self.unit_len(weight).map_or(u64::MAX, |len| len as u64),
+            // Rows without columns have no bytes.
+            _ => self.unit_len(weight).map_or(u64::MAX, |len| len.max(1) as u64),
         }
     }
 

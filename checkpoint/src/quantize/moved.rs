@@ -194,6 +194,9 @@ impl<'a> Mover<'a> {
         let [height, width] = if transposed { [k, n] } else { [n, k] };
         // Rows that share stored rows.
         let deep = packing.deep();
+        if range.is_empty() {
+            return Ok(());
+        }
         let (first, end) = (range.start / packing.pitch * deep, range.end / packing.pitch * deep);
         debug_assert!(end <= packing.stored_rows(height.next_multiple_of(pad)) * deep);
         let most = if transposed == self.is_transposed() { PATCH } else { SLAB };
@@ -405,7 +408,7 @@ impl Part {
 
     /// Bytes of the smallest range that can be produced alone; `u64::MAX` if only all of them can.
     pub(super) fn len(self, weight: &Weight) -> u64 {
-        self.rows(weight).map_or(u64::MAX, |(_, bytes)| bytes as u64)
+        self.rows(weight).map_or(u64::MAX, |(_, bytes)| bytes.max(1) as u64)
     }
 }
 
