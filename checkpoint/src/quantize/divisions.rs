@@ -72,7 +72,8 @@ fn ranges_of_moved_experts_add_up() {
         ("m.0.mlp.experts.down_proj_bias", &[3, 96]),
     ];
     let (folder, _) = model(tensors_of, "gpt_oss");
-    let at = |name: &str| folder.path().join(name);
+    let out = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| out.path().join(name);
     let of = |scheme, layout| QuantizeOptions::new(scheme, layout);
     let (stack, split) =
         (of(QuantScheme::Mxfp4, QuantLayout::GptOss), of(QuantScheme::Mxfp4, QuantLayout::CompressedTensors));

@@ -25,6 +25,9 @@ use crate::{
     write::{NewTensor, Notes},
 };
 
+/// The bytes of some rows of a matrix, one after the other.
+type Lines<'l> = dyn Fn(&Mover<'_>, Range<usize>) -> Result<Vec<u8>> + 'l;
+
 /// Fields that are in memory at once, about.
 const PATCH: usize = if cfg!(test) { 1 << 11 } else { 1 << 20 };
 
@@ -106,13 +109,13 @@ impl Joined {
         [rows * self.parts[0].len(), cols]
     }
 
-    /// Passes the rows of a range of bytes to a sink. A row is what `line` makes of it, and has `pitch` bytes.
+    /// Passes the rows of a range of bytes to a sink. A row has `pitch` bytes, which `lines` reads.
     fn produce(
         &self,
         checkpoint: &Checkpoint,
         pitch: usize,
         range: Range<u64>,
-        line: &dyn Fn(&Mover<'_>, Range<usize>) -> Result<Vec<u8>>,
+        lines: &Lines<'_>,
         sink: &mut Sink<'_>,
     ) -> Result<()> {
         let ([height, cols], n) = (self.shape(), self.parts[0].len());
@@ -125,7 +128,7 @@ impl Joined {
             let rows = top / n..bottom.div_ceil(n);
             let parts: Vec<Vec<u8>> = (self.parts[expert].iter())
                 .filter_map(|weight| Mover::new(checkpoint, weight))
-                .map(|mover| line(&mover, rows.clone()))
+                .map(|mover| lines(&mover, rows.clone()))
                 .collect::<Result<_>>()?;
             let mut out = Vec::with_capacity((bottom - top) * pitch);
             for row in top..bottom {
