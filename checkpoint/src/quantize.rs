@@ -192,7 +192,10 @@ pub fn quantize(
 ///
 /// All weights that are quantized in `src` get the scheme; all other tensors stay. Codes and scales of [`QuantScheme::Nvfp4`] and
 /// [`QuantScheme::W4a16`] are moved as they are: NVFP4, MXFP4 with scales that are near each other, and the 4-bit integers of
-/// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two.
+/// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two. MXFP4 that stays [`QuantScheme::Mxfp4`] keeps its bytes.
+///
+/// The stacked experts of gpt-oss become modules of [`QuantLayout::CompressedTensors`], as llm-compressor makes them, with their biases. Such
+/// modules of MXFP4 become a stack of [`QuantLayout::GptOss`] if all experts and biases are there and no other weight is quantized.
 ///
 /// # Errors
 ///

@@ -81,6 +81,8 @@ fn stacks_of_mxfp4_become_modules_and_stacks_again() {
     let report = again(&src, &dst, Mxfp4, CompressedTensors).expect("a report");
     // Biases count as copies: one for each weight.
     assert_eq!((report.weights_quantized, report.tensors_copied), (9, 10));
+    let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
+    assert!(warning.contains("llm-compressor") && warning.contains("not tested"), "{warning}");
     let [_, h, i] = SIZES.map(|n| n as usize);
     for expert in 0..3 {
         for (part, stack, height, every) in [
@@ -105,6 +107,7 @@ fn stacks_of_mxfp4_become_modules_and_stacks_again() {
 
     let report = again(&dst, &back, Mxfp4, GptOss).expect("a report");
     assert_eq!((report.weights_quantized, report.tensors_copied), (2, 3));
+    assert_eq!(report.warnings, [] as [String; 0]);
     let files = [&src, &back].map(|folder| fs::read(folder.join("model.safetensors")).expect("a file"));
     assert!(files[0] == files[1]);
     assert_eq!(config(&back), config(&src));

@@ -122,6 +122,10 @@ pub(super) fn choose(
         }
     }
     let mut split = std::mem::take(&mut chooser.split);
+    if split.iter().any(Split::alternates) {
+        let what = "the stacked experts become modules as llm-compressor makes them for gpt-oss; transformers and vLLM were not tested with such modules";
+        chooser.chosen.warnings.push(what.to_owned());
+    }
     chooser.chosen.biases = experts::split_biases(checkpoint, &mut split, &mut chooser.chosen.plain)?;
     chooser.check_patterns()?;
     chooser.check_groups()?;

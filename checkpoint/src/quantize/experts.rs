@@ -41,6 +41,13 @@ pub(super) struct Split {
     pub(super) rows: usize,
 }
 
+impl Split {
+    /// Whether rows of two modules alternate in the stack.
+    pub(super) fn alternates(&self) -> bool {
+        self.modules.iter().any(|(_, matrix)| matrix.every > 1)
+    }
+}
+
 /// The bias of an expert: elements of the biases of a stack.
 #[derive(Clone, Debug)]
 pub(super) struct Bias {
