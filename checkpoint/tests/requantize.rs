@@ -60,7 +60,8 @@ fn golden_experts_become_block_fp8_of_the_same_values() {
     let (src, dst, theirs) =
         (goldens.path("mxfp4_to_block_fp8"), root.path().join("ours"), root.path().join("theirs"));
     fs::create_dir(&theirs).expect("a folder");
-    fs::copy(src.join("block_fp8"), theirs.join("model.safetensors")).expect("a file");
+    let made = goldens.path("expected").join("mxfp4_to_block_fp8.block_fp8");
+    fs::copy(made, theirs.join("model.safetensors")).expect("a file");
     fs::copy(src.join("config.json"), theirs.join("config.json")).expect("a file");
     run(&src, &dst, QuantScheme::Fp8Block, QuantLayout::DeepSeek).expect("a report");
     let (ours, theirs) = (values(&dst), values(&theirs));

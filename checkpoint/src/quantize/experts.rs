@@ -72,9 +72,10 @@ pub(super) fn split_biases(
         let stack = &tensors[*stack];
         let Some(tensor) = names.get(&*format!("{}_bias", stack.name)).copied() else { continue };
         let want = [stack.shape[0], *rows];
-        if tensors[tensor].shape != want {
+        let is_whole = tensors[tensor].dtype.is_some_and(|dtype| !dtype.is_sub_byte());
+        if tensors[tensor].shape != want || !is_whole {
             let what = format!(
-                "the biases of the experts \"{}\" have the shape {:?}, and need {want:?}",
+                "the biases of the experts \"{}\" have the shape {:?}, and need {want:?} in a dtype of whole bytes",
                 stack.name, tensors[tensor].shape
             );
             return Err(place(checkpoint, tensor, invalid(what)));

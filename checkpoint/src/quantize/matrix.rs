@@ -101,7 +101,9 @@ impl Matrix {
     ) -> Result<()> {
         match &checkpoint.contents[self.tensor] {
             Content::Plain(id) => self.plain_bands(checkpoint, &checkpoint.source.tensors[*id], rows, take),
-            Content::Coded(coding) if self.transposed || coding.batches != 1 => {
+            Content::Coded(coding)
+                if self.transposed || coding.batches != 1 || self.rows.len() != self.height =>
+            {
                 self.stacked_bands(checkpoint, coding, rows, take)
             }
             content => self.decoded_bands(checkpoint, content, rows, take),

@@ -109,6 +109,10 @@ impl<'a> Mover<'a> {
 
     /// Passes a range of the bytes of a part to a sink. It begins at a multiple of [`len`](Part::len).
     pub(super) fn produce(&self, part: Part, range: Range<u64>, sink: &mut Sink<'_>) -> Result<()> {
+        // Rows without columns have no bytes.
+        if range.is_empty() {
+            return Ok(());
+        }
         let range = range.start as usize..range.end as usize;
         match part {
             Part::Codes { packing, transposed, pad } => self.codes(packing, transposed, pad, range, sink),
@@ -194,9 +198,6 @@ impl<'a> Mover<'a> {
         let [height, width] = if transposed { [k, n] } else { [n, k] };
         // Rows that share stored rows.
         let deep = packing.deep();
-        if range.is_empty() {
-            return Ok(());
-        }
         let (first, end) = (range.start / packing.pitch * deep, range.end / packing.pitch * deep);
         debug_assert!(end <= packing.stored_rows(height.next_multiple_of(pad)) * deep);
         let most = if transposed == self.is_transposed() { PATCH } else { SLAB };

@@ -28,7 +28,7 @@ pub struct Quantize {
     /// Give weights the schemes that they have in this file of ComfyUI; --scheme is for those that it lacks
     #[arg(long, value_name = "FILE")]
     pub like: Option<PathBuf>,
-    /// Whether experts that the model stacks in one tensor become modules, or stay and are not quantized [default: split]
+    /// What becomes of experts that the model stacks in one tensor [default: split]
     #[arg(long, value_name = "WHAT", value_enum)]
     pub experts: Option<StackedExperts>,
     /// Quantize the scales of nf4 and fp4, too
