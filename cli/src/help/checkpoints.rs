@@ -189,9 +189,9 @@ that are plain there stay, and those that FILE lacks follow --scheme. --map and
 Experts that are stacked in one tensor are split into modules if the model_type is
 known (llama4, qwen3_vl_moe, qwen3_5_moe, granitemoe, granitemoeshared,
 granitemoehybrid; gpt_oss for compressed-tensors). --experts keep keeps stacks.
-Other weights of three axes are refused, unless --ignore names
-them or the last axis is the kernel of a convolution (at most 16). gpt-oss stores
-those of gpt-oss only, and comfy is one file. DST appears complete or not at all.
+Other weights of three axes are refused, unless --ignore names them or the last axis
+is the kernel of a convolution (at most 16). gpt-oss stores experts of gpt-oss only,
+and comfy is one file. DST appears complete or not at all.
 
 The layout gguf makes a .gguf file of one with floats; a split model becomes one
 file. Names, metadata and alignment stay; general.file_type is that of --scheme.
