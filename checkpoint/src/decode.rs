@@ -9,7 +9,7 @@
 //!   has at most 25 bits, so `m f` has 49, and `p` has at most 31: if `p` is not `m f`, it differs from it by at least 2^-49 of it, and the
 //!   rounding of the quotient by at most 2^-53.
 //! * A sum with a bias is rounded to odd: the residue that Knuth's sum gives exactly makes the last bit odd. A second rounding, to at most
-//!   25 bits, is then that of the exact sum.
+//!   25 bits, then rounds the exact sum.
 //!
 //! Float64 holds the exponents of all factors: each is between 2^-149 and 2^128.
 
@@ -125,7 +125,7 @@ impl Decoding<'_> {
     }
 }
 
-/// Rows that are counted through all matrices of `height` rows: pieces of at most so many rows, each with its matrix and its rows in there.
+/// Rows that are counted through all matrices of `height` rows: pieces of at most `most` rows, each with its matrix and its rows in there.
 fn pieces(rows: Range<usize>, height: usize, most: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut next = rows.start;
     std::iter::from_fn(move || {

@@ -15,7 +15,7 @@ const PAGE: usize = 1 << 12;
 const SPAN: usize = 1 << 16;
 
 impl Source {
-    /// Reads `count` pieces of `width` bytes, which begin `pitch` bytes apart, the first of them at `first`. Bytes behind those of the tensor
+    /// Reads `count` pieces of `width` bytes, which begin `pitch` bytes apart, the first of them at `first`. Bytes behind the tensor
     /// are zero.
     pub(crate) fn read_pieces(
         &self,

@@ -164,7 +164,7 @@ impl Source {
         Self::open_with(path, &Arrivals::default(), faults)
     }
 
-    /// Reads all headers but those of the files of an index that are gone, or have not arrived.
+    /// Reads all headers except for files of an index that are gone or have not arrived.
     pub(crate) fn open_with(path: &Path, arrivals: &Arrivals, faults: &mut Faults) -> Result<Self> {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();

@@ -153,9 +153,14 @@ fn key_cells(of: &ConfigDifference) -> [String; 3] {
 }
 
 fn summary(found: &Comparison) -> String {
-    let equal = found.tensors.iter().filter(|tensor| tensor.different == 0).count();
+    let of = |is: fn(&Difference) -> bool| found.tensors.iter().filter(|tensor| is(tensor)).count();
+    let equal = of(|tensor| tensor.different == 0 && tensor.rounded == 0);
+    let rounded = match of(|tensor| tensor.different == 0 && tensor.rounded > 0) {
+        0 => String::new(),
+        n => format!(", {n} equal after rounding to the other dtype"),
+    };
     format!(
-        "{} compared, {equal} equal; {} incomparable, {} only in A, {} only in B; layouts {} and {}\n",
+        "{} compared, {equal} equal{rounded}; {} incomparable, {} only in A, {} only in B; layouts {} and {}\n",
         text::count(found.tensors.len() as u64, "tensor"),
         found.incomparable.len(),
         found.only_a.len(),
