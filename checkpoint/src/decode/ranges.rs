@@ -7,7 +7,7 @@ use crate::{
     write::divisions::{Random, write},
 };
 
-/// Experts of gpt-oss, of which rows are short and long: pieces of columns are read together and one by one.
+/// Experts of gpt-oss with short and with long rows: pieces of columns are read together, and one by one.
 #[test]
 fn columns_of_experts_are_those_of_the_plain_decoder() {
     let mut random = Random(7);
