@@ -124,7 +124,8 @@ fn to_text(found: &Comparison, exceeded: &[Exceeded<'_>]) -> String {
     }
     for (title, keys) in configurations(found) {
         let mut rows = vec![[title, "A", "B"].map(str::to_owned).to_vec()];
-        rows.extend(keys.iter().map(|key| key_cells(key).to_vec()));
+        // `--json` has them whole.
+        rows.extend(keys.iter().map(|key| key_cells(key).map(text::shortened).to_vec()));
         out.push_str(&text::headed(&rows));
     }
     for Exceeded { tensor, metric, value, limit } in exceeded {
