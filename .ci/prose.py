@@ -17,7 +17,7 @@ LIST = ROOT / ".ci/prose.tsv"
 # Pages that programs write.
 GENERATED = {"docs/performance.md", "docs/routes.md"}
 # The folders whose documentation comments are read.
-SOURCES = ["src", "kernels", "files", "capi", "cli/src", "python/src"]
+SOURCES = ["src", "kernels", "files", "checkpoint/src", "capi", "cli/src", "python/src"]
 # A sentence with more words than this one can hold two.
 LONGEST = 45
 

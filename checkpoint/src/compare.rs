@@ -1,8 +1,9 @@
 //! [`compare`]: the values of two checkpoints, tensor by tensor.
 //!
 //! *Law.* Tensors are matched by their names in a plain checkpoint, whatever their layouts. A tensor that fuses or stacks weights is matched
-//! with these weights if the other side has them apart. Plain tensors are compared exactly. A weight with codes is decoded to the dtype of the
-//! other side, as [`dequantize`](crate::dequantize()) would write it, or to `float32` if the other side has codes, too.
+//! with these weights if the other side has them apart. Plain tensors are compared exactly, and so are codes with codes. Beside a plain tensor,
+//! codes are decoded to its dtype, as [`dequantize`](crate::dequantize()) would write them, and values that only this rounding makes equal are
+//! counted.
 //!
 //! *Method.* `matching` pairs the tensors. A thread for each side decodes parts of a `pair` and sends them through a bounded queue
 //! (`streams`); the caller's thread adds their differences up in `float64` (`measure`). Memory holds a few parts of each side, and one matrix
@@ -47,9 +48,11 @@ pub struct Comparison {
 }
 
 impl Comparison {
-    /// Whether both have the same tensors with the same values, whatever their configurations say.
+    /// Whether both have the same tensors with the same values, whatever their configurations say. Values that are equal only after a code was
+    /// rounded to the dtype of the other side are not.
     pub fn is_equal(&self) -> bool {
-        self.has_same_tensors() && self.tensors.iter().all(|tensor| tensor.different == 0)
+        let is_exact = |tensor: &Difference| tensor.different == 0 && tensor.rounded == 0;
+        self.has_same_tensors() && self.tensors.iter().all(is_exact)
     }
 
     /// Whether both have the same tensors in the same shapes.
@@ -87,6 +90,8 @@ pub struct Difference {
     pub values: u64,
     /// Values that differ. NaN equals NaN, and 0 equals -0.
     pub different: u64,
+    /// Values that are equal only because the exact value of a code was rounded to the dtype of the other side.
+    pub rounded: u64,
     /// Values that are NaN or infinite in one of the two, or infinities that differ. The errors below leave them out.
     pub not_finite: u64,
     /// The largest magnitude of an error.

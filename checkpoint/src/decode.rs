@@ -9,7 +9,7 @@
 //!   has at most 25 bits, so `m f` has 49, and `p` has at most 31: if `p` is not `m f`, it differs from it by at least 2^-49 of it, and the
 //!   rounding of the quotient by at most 2^-53.
 //! * A sum with a bias is rounded to odd: the residue that Knuth's sum gives exactly makes the last bit odd. A second rounding, to at most
-//!   25 bits, is then that of the exact sum.
+//!   25 bits, then rounds the exact sum.
 //!
 //! Float64 holds the exponents of all factors: each is between 2^-149 and 2^128.
 
@@ -26,6 +26,8 @@ use crate::{
 };
 
 mod lookup;
+#[cfg(test)]
+mod ranges;
 mod scales;
 
 use lookup::Lookup;
@@ -35,12 +37,14 @@ pub(crate) use scales::{Decoder, Line};
 /// Elements that are decoded at once.
 const PART: usize = 1 << 18;
 /// Elements of a matrix that are read at once if it is transposed: its rows are read in pieces, which should not be short.
-const SLAB: usize = 1 << 22;
+const SLAB: usize = 1 << 20;
+/// The fewest columns that are read at once of such a matrix.
+const COLUMNS: usize = 128;
 /// The fewest columns of a panel that is transposed, and the rows of its strips.
 const PANEL: usize = 64;
 const STRIP: usize = 32;
 /// Fields that fill whole words of 32 bits, whatever their width is.
-const WORDS: usize = 32;
+pub(crate) const WORDS: usize = 32;
 
 /// What receives the values of a weight, in order.
 pub(crate) type Sink<'s> = dyn FnMut(&[u8]) -> Result<()> + 's;
@@ -67,7 +71,7 @@ impl Coding {
         let [_, width] = self.matrix();
         let block = self.scales.as_ref().map_or(1, |scales| scales.block[0]);
         let rows = match self.transposed {
-            true => PANEL,
+            true => COLUMNS,
             false if block < self.rows => block,
             false => 1,
         };
@@ -98,10 +102,13 @@ impl Decoding<'_> {
         };
         let rows = elements.start / width..elements.end.div_ceil(width);
         if coding.transposed {
-            for (batch, cols) in pieces(rows, height, (SLAB / width).max(PANEL)) {
+            for (batch, cols) in pieces(rows, height, (SLAB / width).max(COLUMNS)) {
                 let decoder =
                     Decoder::of(source, coding, allow_nan, Window::of_columns(coding, batch, &cols))?;
-                decoder.panels(batch, cols, &mut emit)?;
+                match Fast::new(&decoder, to).filter(|_| !plainly) {
+                    Some(fast) => fast.columns(batch, cols, &mut emit)?,
+                    None => decoder.panels(batch, cols, &mut emit)?,
+                }
             }
             return Ok(());
         }
@@ -118,7 +125,7 @@ impl Decoding<'_> {
     }
 }
 
-/// Rows that are counted through all matrices of `height` rows: pieces of at most so many rows, each with its matrix and its rows in there.
+/// Rows that are counted through all matrices of `height` rows: pieces of at most `most` rows, each with its matrix and its rows in there.
 fn pieces(rows: Range<usize>, height: usize, most: usize) -> impl Iterator<Item = (usize, Range<usize>)> {
     let mut next = rows.start;
     std::iter::from_fn(move || {

@@ -97,7 +97,7 @@ pub struct Report {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::open`] and [`Checkpoint::read`]; [`Error::Request`](crate::Error::Request) if `to` is another dtype, or one folder
+/// The errors of [`Checkpoint::open`] and [`Checkpoint::read`]; [`Error::Request`](crate::Error::Request) if `to` is another dtype, or one folder
 /// is in the other; [`Error::Exists`](crate::Error::Exists) if `dst` exists, is not empty and may not be replaced;
 /// [`Error::Cancelled`](crate::Error::Cancelled). Nothing is left of the output then.
 pub fn dequantize(src: &Path, dst: &Path, options: &Options, mut callbacks: Callbacks<'_>) -> Result<Report> {

@@ -44,6 +44,14 @@ pub(crate) fn request(what: impl Into<String>) -> Error {
     Error::Request(detail(what))
 }
 
+/// The request does not fit the checkpoint; `remedy` says what to do.
+pub(crate) fn request_with(what: impl Into<String>, remedy: &str) -> Error {
+    Error::Request(Detail { remedy: Remedy::Text(remedy.to_owned()), ..detail(what) })
+}
+
+/// What makes one file of a checkpoint of several.
+pub(crate) const MERGE: &str = "merge the files first: convert with a max_shard_size (--max-shard-size) that is larger than the checkpoint";
+
 /// The place of a tensor, for a message.
 pub(crate) trait At {
     /// Adds the file and the name of a tensor as the place of the error.

@@ -5,17 +5,19 @@
 use std::ops::Range;
 
 use lanecast::{
-    ByteOrder, BytesMut, DType, Encoding,
+    ByteOrder, BytesMut, CastError, CastOptions, CastPlan, DType, Encoding,
     scaled::{
         Empty, Global, Granularity, NonFinite, Pow2, Quantized, Quotient, ScaleRule, ScaleType, ScaledPlan,
         Scheme,
     },
+    strided::{Layout, View},
 };
 use lanecast_files::Result;
 
 use crate::{
+    checkpoint::little,
     coding::{Along, Codes, Coding, Factor, Order, ScaleData, Scales, Zeros},
-    decode::{Decoder, Emit},
+    decode::{Decoder, Emit, WORDS},
     error::{At, unsupported},
 };
 
@@ -31,10 +33,13 @@ pub(crate) struct Fast<'d> {
 }
 
 impl<'d> Fast<'d> {
-    /// The fast path, if there is one to this dtype.
+    /// The fast path, if there is one to this dtype. Of a transposed weight, it decodes [`columns`](Self::columns) of the stored matrix.
     pub(crate) fn new(of: &'d Decoder<'_>, to: DType) -> Option<Self> {
         let wide = matches!(to, DType::Float16 | DType::BFloat16 | DType::Float32 | DType::Float64);
         let (scheme, scales) = scheme(of.coding)?;
+        if of.coding.transposed && !(scales.block[0] == 1 && scales.block[1].is_multiple_of(WORDS)) {
+            return None;
+        }
         // The library takes scales in the byte order of the host.
         let fits = wide && cfg!(target_endian = "little");
         fits.then_some(Self { of, scheme, scales, to })
@@ -62,23 +67,41 @@ impl<'d> Fast<'d> {
                 matches!(self.scheme.scale, ScaleType::E4M3(_)).then(|| self.of.factor.unwrap_or(1.0));
             let quantized = Quantized { data: &patch.bytes[..], scales, zero_points: None, global };
             out.resize(count * cols * self.to.size(), 0);
-            self.dequantize(count, &quantized, &mut out)
-                .map_err(|e| unsupported(e.to_string()).tensor(self.of.source, self.of.codes))?;
+            self.dequantize([count, cols], &quantized, &mut out)?;
             emit.bytes(&out)?;
         }
         Ok(())
     }
 
-    fn dequantize(
-        &self,
-        rows: usize,
-        quantized: &Quantized<&[u8]>,
-        out: &mut [u8],
-    ) -> std::result::Result<(), lanecast::scaled::ScaledError> {
-        let cols = self.of.coding.cols;
+    /// Decodes columns of a stored matrix, as rows.
+    pub(crate) fn columns(&self, batch: usize, cols: Range<usize>, emit: &mut Emit<'_, '_>) -> Result<()> {
+        let Coding { rows, cols: width, .. } = *self.of.coding;
+        let block = self.scales.block[1];
+        // Whole blocks. The columns beside those that are wanted are dropped.
+        let whole = cols.start / block * block..cols.end.next_multiple_of(block).min(width);
+        let patch = self.of.patch(batch, 0..rows, whole.clone())?;
+        let line = batch * self.scales.grid[0];
+        let scales = self.of.stored_scales(line..line + rows);
+        let quantized = Quantized { data: &patch.bytes[..], scales, zero_points: None, global: None };
+        let (shape, column) = ([rows, whole.len()], rows * self.to.size());
+        let mut stored = vec![0; whole.len() * column];
+        self.dequantize(shape, &quantized, &mut stored)?;
+        let to = little(self.to);
+        let stored = View::new(&stored, Layout::contiguous(to, &shape).map_err(CastError::from)?);
+        let columns = stored.map_err(CastError::from)?.transposed();
+        let mut out = vec![0; whole.len() * column];
+        CastPlan::new(to, to, &CastOptions::RUST)?
+            .run(&columns, BytesMut::new(&mut out, rows * whole.len()))?;
+        emit.bytes(&out[(cols.start - whole.start) * column..(cols.end - whole.start) * column])
+    }
+
+    fn dequantize(&self, shape: [usize; 2], quantized: &Quantized<&[u8]>, out: &mut [u8]) -> Result<()> {
         let to = Encoding::new(self.to).with_order(ByteOrder::Little);
-        let plan = ScaledPlan::new(DType::Float32, &self.scheme, &[rows, cols])?.with_output(to);
-        plan.dequantize(quantized, BytesMut::new(out, rows * cols))
+        let mut run = || {
+            let plan = ScaledPlan::new(DType::Float32, &self.scheme, &shape)?.with_output(to);
+            plan.dequantize(quantized, BytesMut::new(out, shape[0] * shape[1]))
+        };
+        run().map_err(|e| unsupported(e.to_string()).tensor(self.of.source, self.of.codes))
     }
 }
 
@@ -92,8 +115,7 @@ fn scheme(coding: &Coding) -> Option<(Scheme, &Scales)> {
     let Coding { packing, rows, cols, .. } = coding;
     let scales = coding.scales.as_ref()?;
     let ScaleData::Tensor(_, dtype) = scales.data else { return None };
-    let plain = !coding.transposed
-        && coding.cut.is_none()
+    let plain = coding.cut.is_none()
         && coding.biases.is_none()
         && coding.groups.is_none()
         && coding.elements == coding.batches * rows * cols
@@ -174,7 +196,6 @@ mod tests {
                 (blocks, scale),
                 "{element} {block:?}"
             );
-            assert!(super::scheme(&coding.transposed()).is_none());
         }
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn list(folder: &Path) -> Result<Vec<String>> {
     Ok(files)
 }
 
-/// Those of the files of a folder without an index that have weights.
+/// The files with weights among the files of a folder without an index.
 pub(crate) fn unindexed(folder: &Path, files: &[String], faults: &mut Faults) -> Result<Vec<String>> {
     for kind in KINDS {
         let has_kind = |name: &&String| {

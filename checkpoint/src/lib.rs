@@ -57,6 +57,7 @@ mod npz;
 mod origin;
 mod parallel;
 mod pickle;
+mod pieces;
 mod prepared;
 mod quantize;
 mod read;
@@ -75,6 +76,8 @@ pub use convert::{ConvertOptions, ConvertReport, convert};
 pub use dequantize::{Options, Report, dequantize};
 pub use lanecast_files::{Error, Result};
 pub use prepared::Outcome;
-pub use quantize::{QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize};
+pub use quantize::{
+    Experts, QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, quantize, requantize,
+};
 pub use tasks::{ByteRange, Operation, Phase, PlanOptions, Task, TaskPlan, TaskReport};
 pub use write::{Callbacks, Loss, Step};

@@ -122,7 +122,7 @@ fn stored(tensor: &TensorInfo, index: usize, file: usize) -> Result<Stored> {
     Ok(Stored { name, elements, shape, file, start: 0, bytes, via: Via::Member(index) })
 }
 
-/// Elements of a file made packed and little-endian. All bits stay: a cast would change those of some NaN.
+/// Elements of a file made packed and little-endian. All bits stay: a cast would change the bits of some NaN.
 struct Convert {
     plan: Option<CastPlan>,
     /// Bytes of a number whose order is reversed.

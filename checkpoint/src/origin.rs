@@ -1,4 +1,4 @@
-//! What tells from one run to the next whether the files of a checkpoint are the same, and what an output consists of.
+//! Which files a checkpoint consists of, and whether they are the same from one run to the next; and what an output consists of.
 
 use std::{fs, path::Path, time::UNIX_EPOCH};
 
@@ -17,7 +17,7 @@ pub(crate) struct Origin {
     bytes: u64,
     /// Nanoseconds from 1970 to the last change; 0 if the system does not say.
     modified: u64,
-    /// The hash of the names, dtypes, shapes and places of its tensors; that of the text for JSON.
+    /// The hash of the names, dtypes, shapes and places of its tensors; the hash of the text for JSON.
     content: String,
 }
 
@@ -40,7 +40,7 @@ fn stamp(path: &Path) -> Result<(u64, u64)> {
     Ok((metadata.len(), modified.map_or(0, |time| u64::try_from(time.as_nanos()).unwrap_or(0))))
 }
 
-/// The files that decide what the tensors are: those of tensors, then descriptions.
+/// The files that decide what the tensors are: files of tensors, then descriptions.
 pub(crate) fn origins(source: &Source) -> Result<Vec<Origin>> {
     let mut hashes = vec![Fnv::new(); source.files.len()];
     for tensor in &source.tensors {
@@ -77,7 +77,7 @@ pub(crate) fn differs(old: &[Origin], new: &[Origin], whole: bool) -> Option<Str
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct NewFile {
     pub(crate) name: String,
-    /// Bytes, with those of the header.
+    /// Bytes, with the header.
     pub(crate) bytes: u64,
     /// Bytes of the header.
     pub(crate) head: u64,

@@ -16,6 +16,7 @@ mod compressed;
 mod deepseek;
 #[cfg(test)]
 mod divisions;
+mod experts;
 mod gguf;
 mod gpt_oss;
 mod gptq;
@@ -50,7 +51,7 @@ use crate::{
     checkpoint::{Checkpoint, Content, little},
     config,
     dequantize::{REPLACED, plain_metadata},
-    error::{invalid, request, unsupported},
+    error::{MERGE, invalid, request, request_with, unsupported},
     named,
     prepared::{Extent, Measured, Outcome, Prepared},
     source::Source,
@@ -64,6 +65,17 @@ use kept::{Kept, Room};
 use layout::{Layout, Make, Maker, Output};
 use matrix::Matrix;
 use moved::Move;
+
+/// What becomes of experts that a model stacks in one tensor of three axes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Experts {
+    /// Each expert becomes modules of its own, unless the layout stores the stack. A stack whose order is not known is an error.
+    #[default]
+    Split,
+    /// The stack stays as it is and is not quantized.
+    Keep,
+}
 
 /// What [`quantize`] and [`requantize`] do.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -80,6 +92,9 @@ pub struct QuantizeOptions {
     pub map: Vec<(String, QuantScheme)>,
     /// Globs of the names of weights that stay as they are.
     pub ignore: Vec<String>,
+    /// What becomes of experts that the model stacks in one tensor.
+    #[serde(default)]
+    pub experts: Experts,
     /// Whether the scales of `nf4` and `fp4` are quantized themselves.
     pub double_quant: bool,
     /// Whether the output may exist. It is then replaced, with all files that are in it.
@@ -93,7 +108,8 @@ impl QuantizeOptions {
     /// One scheme for all weights that do not stay by their names. An output that exists is an error.
     pub fn new(scheme: QuantScheme, layout: QuantLayout) -> Self {
         let (map, ignore) = (Vec::new(), Vec::new());
-        Self { scheme, layout, map, ignore, double_quant: false, replace: false, threads: None }
+        let (experts, threads) = (Experts::Split, None);
+        Self { scheme, layout, map, ignore, experts, double_quant: false, replace: false, threads }
     }
 }
 
@@ -159,7 +175,7 @@ struct Weight {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::open`]; [`Error::Request`](crate::Error::Request) if the layout has no such scheme, the checkpoint is quantized, a
+/// The errors of [`Checkpoint::open`]; [`Error::Request`](crate::Error::Request) if the layout has no such scheme, the checkpoint is quantized, a
 /// pattern matches nothing, no weight is quantized, experts are stacked in an unknown way, or one folder is in the other;
 /// [`Error::Loss`](crate::Error::Loss) if a weight has a NaN or an infinity; [`Error::Exists`](crate::Error::Exists) if `dst` exists, is not
 /// empty and may not be replaced; [`Error::Cancelled`](crate::Error::Cancelled). Nothing is left of the output then.
@@ -176,13 +192,16 @@ pub fn quantize(
 ///
 /// All weights that are quantized in `src` get the scheme; all other tensors stay. Codes and scales of [`QuantScheme::Nvfp4`] and
 /// [`QuantScheme::W4a16`] are moved as they are: NVFP4, MXFP4 with scales that are near each other, and the 4-bit integers of
-/// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two.
+/// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two. MXFP4 that stays [`QuantScheme::Mxfp4`] keeps its bytes.
+///
+/// The stacked experts of gpt-oss become modules of [`QuantLayout::CompressedTensors`], as llm-compressor makes them, with their biases. Such
+/// modules of MXFP4 become a stack of [`QuantLayout::GptOss`] if all experts and biases are there and no other weight is quantized.
 ///
 /// # Errors
 ///
 /// As [`quantize`]. [`Error::Loss`](crate::Error::Loss) names the first element that the scheme cannot hold; zeros may lose their signs.
-/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales and its codes
-/// are not those of the weights.
+/// [`Error::Request`](crate::Error::Request) if the checkpoint is not quantized, or if a scheme has no powers of two as scales and other
+/// codes than the weights.
 pub fn requantize(
     src: &Path,
     dst: &Path,
@@ -242,6 +261,11 @@ impl Quantization {
             );
             return Err(request(what));
         }
+        if options.experts == Experts::Keep {
+            return Err(request(
+                "experts that are quantized cannot stay as they are; leave out that they are kept",
+            ));
+        }
         let checkpoint = open(src, options.layout)?;
         if checkpoint.layout() == "plain" {
             return Err(request("the checkpoint has no quantized weights; quantize it").at_path(src));
@@ -253,8 +277,8 @@ impl Quantization {
         let (source, layout) = (&checkpoint.source, options.layout);
         let is_comfy = layout == QuantLayout::Comfy;
         if is_comfy && source.files.len() != 1 {
-            let what = "ComfyUI loads one file, and the checkpoint has several";
-            return Err(request(what).at_path(&source.folder));
+            let what = format!("ComfyUI loads one file, and the checkpoint has {}", source.files.len());
+            return Err(request_with(what, MERGE).at_path(&source.folder));
         }
         let is_gguf = layout == QuantLayout::Gguf;
         if is_gguf != names_gguf(dst) {
@@ -301,7 +325,7 @@ impl Quantization {
         QuantizeReport {
             layout: self.options.layout.to_string(),
             scheme: self.options.scheme.to_string(),
-            weights_quantized: chosen.weights.len(),
+            weights_quantized: chosen.weights.len() + chosen.joined.len(),
             tensors_copied: written.copied,
             ignored: chosen.ignored.clone(),
             bytes_in: written.bytes_in,
@@ -458,6 +482,7 @@ fn tensors<'a>(
             });
         }
     }
+    experts::tensors(checkpoint, chosen, &mut tensors);
     for index in &chosen.plain {
         let (tensor, content) = (&checkpoint.tensors()[*index], &checkpoint.contents[*index]);
         // Only codes have no dtype, and these are chosen.

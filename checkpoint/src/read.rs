@@ -62,7 +62,7 @@ impl Checkpoint {
         )
     }
 
-    /// Decodes parts of a tensor to parts of `out`. So many elements take `len` items of it; `put` writes decoded bytes to the front of a slice,
+    /// Decodes parts of a tensor to parts of `out`. `len` is the number of its items that a number of elements takes; `put` writes decoded bytes to the front of a slice,
     /// and returns the number of items.
     fn read_parts<T: Send>(
         &self,

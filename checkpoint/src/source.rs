@@ -164,7 +164,7 @@ impl Source {
         Self::open_with(path, &Arrivals::default(), faults)
     }
 
-    /// Reads all headers but those of the files of an index that are gone, or have not arrived.
+    /// Reads all headers except for files of an index that are gone or have not arrived.
     pub(crate) fn open_with(path: &Path, arrivals: &Arrivals, faults: &mut Faults) -> Result<Self> {
         let is_folder =
             fs::metadata(path).map_err(|e| Error::system("cannot open", &e).at_path(path))?.is_dir();
@@ -409,32 +409,6 @@ impl Source {
     pub(crate) fn read(&self, tensor: &Stored, first: usize, bytes: &mut [u8]) -> Result<()> {
         let mut file = self.reader(tensor, first)?;
         file.read_exact(bytes).map_err(|e| Error::reading(&e).tensor(self, tensor))
-    }
-
-    /// Reads `count` pieces of `width` bytes, which begin `pitch` bytes apart, the first of them at `first`. Bytes behind those of the tensor
-    /// are zero.
-    pub(crate) fn read_pieces(
-        &self,
-        tensor: &Stored,
-        first: usize,
-        [pitch, width]: [usize; 2],
-        count: usize,
-    ) -> Result<Vec<u8>> {
-        let mut bytes = vec![0; count * width];
-        let fits = |at: usize, len: usize| tensor.bytes.saturating_sub(at).min(len);
-        if pitch == width || count <= 1 {
-            let have = fits(first, bytes.len());
-            self.read(tensor, first, &mut bytes[..have])?;
-            return Ok(bytes);
-        }
-        let mut file = self.reader(tensor, first)?;
-        let failed = |e| Error::reading(&e).tensor(self, tensor);
-        for (i, piece) in bytes.chunks_exact_mut(width.max(1)).enumerate() {
-            let have = fits(first + i * pitch, width);
-            file.read_exact(&mut piece[..have]).map_err(failed)?;
-            file.seek_relative((pitch - width) as i64).map_err(failed)?;
-        }
-        Ok(bytes)
     }
 
     /// A reader of the bytes of a tensor, from `first` on.

@@ -106,7 +106,7 @@ impl Source {
     }
 }
 
-/// Writes elements of `size` bytes in C order of `shape`, row by row. The element of indices i, j, ... is that of the index
+/// Writes elements of `size` bytes in C order of `shape`, row by row. The element of indices i, j, ... is at the index
 /// `i * strides[0] + j * strides[1] + ...` of `bytes`. No axis is empty.
 pub(crate) fn in_c_order(
     bytes: &[u8],

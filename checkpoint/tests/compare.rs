@@ -80,7 +80,8 @@ fn golden_checkpoints_are_equal_to_the_values_of_their_libraries() {
         }
         assert_eq!(
             found.is_equal(),
-            found.tensors.iter().all(|of| of.different == 0) && found.incomparable.is_empty()
+            found.tensors.iter().all(|of| of.different == 0 && of.rounded == 0)
+                && found.incomparable.is_empty()
         );
     }
     assert!(weights > 40, "{weights} weights");
@@ -92,12 +93,11 @@ fn place(value: f32) -> i64 {
     if value.is_sign_negative() { -bits } else { bits }
 }
 
-/// The place of the nearest bfloat16 (ties to even), by integers.
-fn bfloat16_place(value: f32) -> i64 {
-    let bits = u64::from(value.to_bits() & 0x7FFF_FFFF);
-    let (kept, rest) = (bits >> 16, bits & 0xFFFF);
-    let up = rest > 0x8000 || rest == 0x8000 && kept & 1 == 1;
-    let magnitude = (kept + u64::from(up)) as i64;
+/// The place of the nearest bfloat16 (ties to even), by a quotient that is exact.
+fn bfloat16_place(value: f64) -> i64 {
+    let exponent = ((value.abs().to_bits() >> 52) as i32 - 1023).max(-126);
+    let steps = (value.abs() / 2_f64.powi(exponent - 7)).round_ties_even() as i64;
+    let magnitude = i64::from(exponent + 126) * 128 + steps;
     if value.is_sign_negative() { -magnitude } else { magnitude }
 }
 
@@ -131,12 +131,12 @@ fn naive(have: &Difference, a: &[f64], b: &[f64], places: impl Fn(f64) -> i64) {
     assert_eq!(ulps.histogram, histogram);
 }
 
-/// Values of a checkpoint, read as float32.
+/// The exact values of a checkpoint.
 fn values(path: &Path, name: &str) -> Vec<f64> {
     let checkpoint = open(path);
-    let mut values = vec![0.0_f32; checkpoint.find(name).expect("a tensor").elements()];
+    let mut values = vec![0.0_f64; checkpoint.find(name).expect("a tensor").elements()];
     checkpoint.read(name, &mut values).expect("values");
-    values.into_iter().map(f64::from).collect()
+    values
 }
 
 #[test]
@@ -150,13 +150,13 @@ fn errors_are_those_of_a_loop_over_all_values() {
     for tensor in found.tensors.iter().filter(|tensor| tensor.a == "ModelOpt" && tensor.b == "ModelOpt") {
         let (a, b) = (values(&a, &tensor.name), values(&b, &tensor.name));
         assert_eq!(tensor.ulps.as_ref().map(|ulps| &*ulps.dtype), Some("bfloat16"));
-        naive(tensor, &a, &b, |value| bfloat16_place(value as f32));
+        naive(tensor, &a, &b, bfloat16_place);
         coded += 1;
     }
     assert_eq!(coded, 7);
     // Codes against float32: distances in float32.
     let name = "model.layers.0.mlp.up_proj.weight";
-    let exact = values(&a, name);
+    let exact: Vec<f64> = values(&a, name).into_iter().map(|x| f64::from(x as f32)).collect();
     let other: Vec<f32> =
         exact.iter().enumerate().map(|(i, x)| (x * 1.01) as f32 + (i % 7) as f32 * 1e-3).collect();
     let checkpoint = open(&a);
@@ -183,7 +183,7 @@ fn plain_tensors_are_compared_exactly() {
     let found = pair(("x", BFloat16, &[10, 100], bf16.clone()), ("x", Float32, &[10, 100], f32s(&x)));
     let wide = |x: &[f32]| x.iter().copied().map(f64::from).collect::<Vec<_>>();
     assert_eq!((&*found.a, &*found.b, &found.shape[..]), ("bfloat16", "float32", &[10, 100][..]));
-    naive(&found, &wide(&rounded), &wide(&x), |value| bfloat16_place(value as f32));
+    naive(&found, &wide(&rounded), &wide(&x), bfloat16_place);
     let ulps = found.ulps.expect("ulps");
     assert_eq!((&*ulps.dtype, ulps.largest), ("bfloat16", 0));
     let same = pair(("x", BFloat16, &[1000], bf16.clone()), ("x", BFloat16, &[1000], bf16));
@@ -256,6 +256,46 @@ fn tensors_of_other_names_and_shapes_are_listed() {
     assert_eq!((found.tensors.len(), found.tensors[0].different), (1, 0));
     assert!(!found.is_equal() && !found.has_same_tensors());
     assert!(run(&a, &a).is_equal());
+}
+
+/// The exact product of a code and a scale of float32 has more digits than the plain tensors of the other side.
+#[test]
+fn values_that_only_rounding_makes_equal_are_counted() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let config = r#"{"quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]}}"#;
+    fs::write(folder.path().join("config.json"), config).expect("a file");
+    let model = |scale: f32| -> [Tensor<'_>; 2] {
+        [
+            // 1, 1.125 and 0.
+            ("m.up.weight", Float8E4M3FN, &[1, 3], vec![0x38, 0x39, 0]),
+            ("m.up.weight_scale_inv", Float32, &[1, 1], f32s(&[scale])),
+        ]
+    };
+    write(&folder.path().join("model.safetensors"), &model(0.1));
+    // 0.1 is a float32, and 1.125 * 0.1 is none.
+    let wide = f32s(&[0.1, (1.125 * f64::from(0.1_f32)) as f32, 0.0]);
+    let half = |x: f64| lanecast::half::bf16::from_f64(x).to_le_bytes();
+    let narrow = [half(f64::from(0.1_f32)), half(1.125 * f64::from(0.1_f32)), half(0.0)].concat();
+    for (dtype, data, rounded) in [(Float32, wide, 1), (BFloat16, narrow, 2)] {
+        let (_folder, plain) = file(&[("m.up.weight", dtype, &[1, 3], data)]);
+        for (a, b) in [(folder.path(), &*plain), (&*plain, folder.path())] {
+            let found = run(a, b);
+            assert_eq!((found.tensors[0].different, found.tensors[0].rounded), (0, rounded), "{dtype}");
+            assert!(!found.is_equal());
+        }
+    }
+    // The same codes with a scale that only a bfloat16 has: codes are compared with codes exactly.
+    let other = tempfile::tempdir().expect("a folder");
+    fs::write(other.path().join("config.json"), config).expect("a file");
+    let scale = lanecast::half::bf16::from_f32(0.1).to_f32();
+    write(&other.path().join("model.safetensors"), &model(scale));
+    let found = run(folder.path(), other.path());
+    assert_eq!((found.tensors[0].different, found.tensors[0].rounded), (2, 0));
+    assert!(run(folder.path(), folder.path()).is_equal());
+    // float64 has all digits.
+    let exact = [f64::from(0.1_f32), 1.125 * f64::from(0.1_f32), 0.0].map(f64::to_le_bytes).concat();
+    let (_folder, plain) = file(&[("m.up.weight", Float64, &[1, 3], exact)]);
+    assert!(run(folder.path(), &plain).is_equal());
 }
 
 /// A weight of several parts on both sides, whose parts end at different places.

@@ -1,7 +1,9 @@
 //! The schemes of another file of ComfyUI, layer by layer.
 
 use lanecast::DType::{self, BFloat16};
-use lanecast_checkpoint::{QuantLayout, QuantScheme, QuantizeOptions};
+use lanecast_checkpoint::{
+    Callbacks, ConvertOptions, Loader, QuantLayout, QuantScheme, QuantizeOptions, Severity, check,
+};
 use lanecast_files::TensorFile;
 use serde_json::{Value, json};
 
@@ -55,4 +57,30 @@ fn a_file_of_comfyui_is_like_another() {
     let other = QuantizeOptions { layout: QuantLayout::ModelOpt, ..base };
     let error = other.like(&at("plain"), &at("like")).expect_err("a layout").to_string();
     assert!(error.contains("modelopt"), "{error}");
+}
+
+/// ComfyUI loads one file; the error and the finding say how several become one.
+#[test]
+fn several_files_are_merged_first() {
+    let (root, out) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    for i in 0..2 {
+        let name = format!("blocks.{i}.mlp.weight");
+        let tensor = (&*name, BFloat16, &[64, 64][..], halves(&random(64 * 64, i)));
+        write(&root.path().join(format!("model-{i}.safetensors")), &[tensor]);
+    }
+    let options = QuantizeOptions::new(QuantScheme::Nvfp4, QuantLayout::Comfy);
+    let error = run(root.path(), &out.path().join("x"), &options).expect_err("two files").to_string();
+    let parts = ["the checkpoint has 2", "merge", "--max-shard-size"];
+    assert!(parts.iter().all(|part| error.contains(part)), "{error}");
+    let checked = check(root.path(), Some(Loader::Comfy)).expect("a report");
+    let [finding] = &checked.findings[..] else { panic!("{:?}", checked.findings) };
+    let text = finding.to_string();
+    assert!(finding.severity == Severity::Error && parts.iter().all(|part| text.contains(part)), "{text}");
+    assert_eq!(check(root.path(), Some(Loader::Vllm)).expect("a report").findings, []);
+
+    let merged = out.path().join("merged");
+    let convert = ConvertOptions { max_shard_size: Some(1 << 30), ..ConvertOptions::to(BFloat16) };
+    lanecast_checkpoint::convert(root.path(), &merged, &convert, Callbacks::default()).expect("a report");
+    run(&merged.join("model.safetensors"), &out.path().join("x.safetensors"), &options).expect("a report");
+    assert_eq!(check(&merged, Some(Loader::Comfy)).expect("a report").findings, []);
 }

@@ -6,6 +6,7 @@ mod check;
 mod compare;
 mod convert;
 mod dequantize;
+mod experts;
 mod fused;
 mod gguf;
 mod gguf_files;

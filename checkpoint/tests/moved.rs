@@ -440,3 +440,32 @@ fn fused_weights_of_mxfp4_share_a_scale() {
     let error = run(&of("far", 100), &root.path().join("y"), Nvfp4, ModelOpt).expect_err("far").to_string();
     assert!(error.contains("up_proj") && error.contains("2^-27") && error.contains("2^3"), "{error}");
 }
+
+/// A weight of no rows or no columns stays a weight.
+#[test]
+fn empty_weights_are_not_dropped() {
+    let root = tempfile::tempdir().expect("a folder");
+    let weight = |module: &str, n: u64, k: u64| -> [Tensor; 2] {
+        [
+            (format!("{module}.weight_packed"), UInt8, vec![n, k / 2], vec![0x17; (n * k / 2) as usize]),
+            (format!("{module}.weight_scale"), UInt8, vec![n, k / 32], vec![120; (n * k / 32) as usize]),
+        ]
+    };
+    let config = json!({
+        "quant_method": "compressed-tensors", "format": "mxfp4-pack-quantized",
+        "config_groups": {"group_0": {"targets": ["Linear"], "weights": {"num_bits": 4, "type": "float"}}},
+    });
+    let tensors = [weight("m.0.up_proj", 32, 64), weight("m.1.up_proj", 0, 64), weight("m.2.up_proj", 8, 0)];
+    let src = folder(root.path(), "src", &tensors.concat(), &config);
+    for (scheme, layout) in [
+        (QuantScheme::Mxfp4, CompressedTensors),
+        (QuantScheme::Mxfp4, ModelOpt),
+        (QuantScheme::Mxfp8, CompressedTensors),
+        (QuantScheme::Fp8Block, QuantLayout::DeepSeek),
+        (Nvfp4, CompressedTensors),
+    ] {
+        let dst = root.path().join(format!("{scheme} {layout}"));
+        let report = moved(&src, &dst, scheme, layout);
+        assert_eq!((report.weights_quantized, report.tensors_copied), (3, 0), "{scheme} {layout}");
+    }
+}

@@ -53,6 +53,21 @@ fn values_of_other_layouts_stay_to_the_bit() {
     assert!(config.contains("\"scale_fmt\"") && config.contains("ue8m0"), "{config}");
 }
 
+/// What the function of DeepSeek and SGLang makes of an expert of MXFP4.
+#[test]
+fn golden_experts_become_block_fp8_of_the_same_values() {
+    let (goldens, root) = (Goldens::unpack(), tempfile::tempdir().expect("a folder"));
+    let (src, dst, theirs) =
+        (goldens.path("mxfp4_to_block_fp8"), root.path().join("ours"), root.path().join("theirs"));
+    fs::create_dir(&theirs).expect("a folder");
+    let made = goldens.path("expected").join("mxfp4_to_block_fp8.block_fp8");
+    fs::copy(made, theirs.join("model.safetensors")).expect("a file");
+    fs::copy(src.join("config.json"), theirs.join("config.json")).expect("a file");
+    run(&src, &dst, QuantScheme::Fp8Block, QuantLayout::DeepSeek).expect("a report");
+    let (ours, theirs) = (values(&dst), values(&theirs));
+    assert!(values(&src) == ours && ours == theirs && ours[0].1.len() == 128 * 256);
+}
+
 /// A weight of MXFP4 of two blocks: codes of 6 and 0.5 under these scale bytes.
 fn mxfp4(root: &Path, name: &str, scales: [u8; 2]) -> PathBuf {
     let folder = root.join(name);

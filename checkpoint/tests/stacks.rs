@@ -6,7 +6,9 @@ use std::{
 };
 
 use lanecast::DType::{self, BFloat16};
-use lanecast_checkpoint::{Checkpoint, QuantLayout, QuantScheme, QuantizeOptions};
+use lanecast_checkpoint::{
+    Callbacks, Checkpoint, Experts, QuantLayout, QuantScheme, QuantizeOptions, requantize,
+};
 use serde_json::json;
 
 use crate::common::{
@@ -54,7 +56,8 @@ fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
     );
 
     let src = stacked(root.path(), "oss", "gpt_oss");
-    let error = run(&src, &root.path().join("x"), &options).expect_err("gate and up alternate").to_string();
+    let fp8 = QuantizeOptions::new(QuantScheme::Fp8Block, QuantLayout::DeepSeek);
+    let error = run(&src, &root.path().join("x"), &fp8).expect_err("gate and up alternate").to_string();
     assert!(error.contains("experts.down_proj") && error.contains("gpt-oss"), "{error}");
     let dst = root.path().join("stacked");
     let report =
@@ -82,6 +85,37 @@ fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
         run(&src, &root.path().join("kept"), &QuantizeOptions { ignore, ..options }).expect("a report");
     assert_eq!((report.weights_quantized, report.tensors_copied), (1, 2));
     assert!(report.ignored.contains(&"model.layers.0.mlp.experts".to_owned()), "{:?}", report.ignored);
+}
+
+/// Stacks that are kept are not quantized, whether their order is known or not.
+#[test]
+fn stacked_experts_may_be_kept() {
+    let root = tempfile::tempdir().expect("a folder");
+    let keep = |layout| QuantizeOptions {
+        experts: Experts::Keep,
+        ..QuantizeOptions::new(QuantScheme::Mxfp4, layout)
+    };
+    for model_type in ["llama4", "unheard_of"] {
+        let (src, dst) = (stacked(root.path(), model_type, model_type), root.path().join("kept"));
+        let options = QuantizeOptions { replace: true, ..keep(QuantLayout::CompressedTensors) };
+        let report = run(&src, &dst, &options).expect("a report");
+        assert_eq!((report.weights_quantized, report.tensors_copied), (1, 2));
+        let name = "model.layers.0.mlp.experts.gate_up_proj";
+        assert!(stored(&src, name) == stored(&dst, name));
+        assert!(report.ignored.contains(&"model.layers.0.mlp.experts".to_owned()), "{:?}", report.ignored);
+    }
+    // A pattern that names a stack quantizes it all the same.
+    let (src, map) = (root.path().join("llama4"), vec![("*.down_proj".to_owned(), QuantScheme::Mxfp8)]);
+    let options = QuantizeOptions { map, ..keep(QuantLayout::CompressedTensors) };
+    assert_eq!(run(&src, &root.path().join("map"), &options).expect("a report").weights_quantized, 3);
+    let oss = stacked(root.path(), "oss", "gpt_oss");
+    let error =
+        run(&oss, &root.path().join("x"), &keep(QuantLayout::GptOss)).expect_err("nothing").to_string();
+    assert!(error.contains("no weight"), "{error}");
+    let again = keep(QuantLayout::CompressedTensors);
+    let error =
+        requantize(&oss, &root.path().join("x"), &again, Callbacks::default()).expect_err("kept").to_string();
+    assert!(error.contains("cannot stay"), "{error}");
 }
 
 /// Granite stacks experts in `input_linear.weight` `[experts, 2 outputs, inputs]`, gate first.

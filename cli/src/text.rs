@@ -81,9 +81,24 @@ pub fn table(rows: &[Vec<String>]) -> String {
     out
 }
 
+/// A cell of a table, cut to the [`WIDEST`] column.
+pub fn shortened(cell: String) -> String {
+    match cell.char_indices().nth(WIDEST) {
+        Some(_) => cell.chars().take(WIDEST - 1).chain(['…']).collect(),
+        None => cell,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn long_cells_are_cut() {
+        let exact = "é".repeat(WIDEST);
+        assert_eq!(shortened(exact.clone()), exact);
+        assert_eq!(shortened(exact + "a"), "é".repeat(WIDEST - 1) + "…");
+    }
 
     #[test]
     fn tables_bear_long_cells() {

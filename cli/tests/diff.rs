@@ -47,6 +47,29 @@ fn equal_values_are_equal_in_any_layout() {
     assert_eq!(text(&folder, &["q", "exact.safetensors", "--quiet"], 0), "");
 }
 
+/// A product of a code and a float32 has more digits than the float32 of the other side.
+#[test]
+fn values_that_only_rounding_makes_equal_are_not_called_equal() {
+    let folder = folder();
+    let mut file = folder.read("q/model.safetensors");
+    // The scale becomes 1/3, and a code 1.125.
+    let end = file.len();
+    file[end - 8..end - 4].copy_from_slice(&f32s(&[1.0 / 3.0]));
+    file[end - 11] = 0x39;
+    folder.write("q/model.safetensors", &file);
+    let third = 1.0_f32 / 3.0;
+    floats(&folder, "rounded.safetensors", [third, (1.125 * f64::from(third)) as f32, -third, 0.0]);
+    let summary = text(&folder, &["q", "rounded.safetensors"], 0);
+    let want = "2 tensors compared, 1 equal, 1 equal after rounding to the other dtype; 0 incomparable, ";
+    assert!(summary.starts_with(want), "{summary}");
+    let json: Value =
+        serde_json::from_str(&text(&folder, &["q", "rounded.safetensors", "--json"], 0)).expect("JSON");
+    let counts: Vec<(&Value, &Value)> = (json["tensors"].as_array().expect("tensors").iter())
+        .map(|tensor| (&tensor["different"], &tensor["rounded"]))
+        .collect();
+    assert!(counts.contains(&(&0.into(), &1.into())) && counts.contains(&(&0.into(), &0.into())), "{json}");
+}
+
 #[test]
 fn differences_are_a_table() {
     let folder = folder();

@@ -1,6 +1,6 @@
 //! The models of `examples/make_models.py`, and every subcommand for checkpoints on them.
 
-use std::{collections::BTreeSet, path::Path, process::Command};
+use std::{collections::BTreeSet, fs, path::Path, process::Command};
 
 use crate::common::{Folder, python, stderr};
 
@@ -71,13 +71,36 @@ fn every_subcommand_takes_every_model() {
             let words = format!("quantize {plain} codes --scheme {scheme} --layout {layout} --force{ignore}");
             run(&folder, &words);
             run(&folder, "check codes");
+            are_read_by_the_reference(&folder.at("codes"));
             run(&folder, &format!("diff codes {plain} --fail-above rel={limit}"));
         }
         if model == "gpt-oss" {
             run(&folder, &format!("quantize {plain} codes --scheme mxfp4 --layout gpt-oss --force"));
             run(&folder, &format!("diff codes {model} --fail-above rel=0"));
+            let layouts = [("gpt-oss", "split", "compressed-tensors"), ("split", "stacked", "gpt-oss")];
+            for (src, dst, layout) in layouts {
+                run(&folder, &format!("requantize {src} {dst} --lossless --scheme mxfp4 --layout {layout}"));
+                run(&folder, &format!("check {dst}"));
+                run(&folder, &format!("diff {dst} {model} --fail-above rel=0"));
+                are_read_by_the_reference(&folder.at(dst));
+            }
         }
     }
+}
+
+/// Expects that the reader of the crate `safetensors` takes all shards of a folder.
+fn are_read_by_the_reference(folder: &Path) {
+    let mut read = 0;
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.extension().is_some_and(|extension| extension == "safetensors") {
+            let bytes = fs::read(&path).expect("a file");
+            let shard = safetensors::SafeTensors::deserialize(&bytes);
+            assert!(shard.is_ok_and(|shard| !shard.is_empty()), "{}", path.display());
+            read += 1;
+        }
+    }
+    assert!(read > 0, "{}", folder.display());
 }
 
 /// The same arguments give the same files, so that figures of two machines are about the same models.

@@ -111,6 +111,25 @@ fn a_file_of_comfyui_is_quantized_like_another() {
 }
 
 #[test]
+fn stacked_experts_are_split_or_kept() {
+    let folder = Folder::new();
+    fs::create_dir(folder.at("src")).expect("a folder");
+    let header = concat!(
+        r#"{"m.0.up_proj.weight":{"dtype":"F32","shape":[2,128],"data_offsets":[0,1024]},"#,
+        r#""m.0.experts.down_proj":{"dtype":"F32","shape":[2,128,2],"data_offsets":[1024,3072]}}"#
+    );
+    folder.write("src/model.safetensors", &safetensors(header, &f32s(&[1.0; 768])));
+    folder.write("src/config.json", b"{\"model_type\": \"llama4\"}");
+    for (more, weights) in [(&[][..], 3), (&["--experts", "split"], 3), (&["--experts", "keep"], 1)] {
+        let json = good(folder.run(&[&RUN[..], &["--force", "--json"], more].concat()));
+        let json: serde_json::Value = serde_json::from_slice(&json).expect("JSON");
+        assert_eq!(json["weights_quantized"], serde_json::json!(weights), "{more:?}");
+    }
+    let line = bad(&folder.run(&[&RUN[..], &["--experts", "stack"]].concat()), &[2]);
+    assert!(line.contains("--experts"), "{line}");
+}
+
+#[test]
 fn refusals_say_what_there_is() {
     let folder = model(f32::NAN);
     let line = bad(&folder.run(&RUN), &[6]);

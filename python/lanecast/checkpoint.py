@@ -182,6 +182,7 @@ def convert(
     exclude: Sequence[str] = (),
     max_shard_size: int | None = None,
     resume: bool = False,
+    wait: float | None = None,
     verify: bool = False,
     allow_quantized: bool = False,
     overwrite: bool = False,
@@ -198,6 +199,8 @@ def convert(
         exclude: globs of tensors to copy.
         max_shard_size: the largest number of bytes of tensors in a file; by default the files of the source.
         resume: whether to go on with what an earlier run left unfinished.
+        wait: the seconds to wait for files of ``src`` that are missing or incomplete. Complete files are cast meanwhile. The wait begins again
+            with each change of the directory. None makes a missing file an error at once.
         verify: whether to read the output again and compare it with a second cast.
         allow_quantized: whether codes and scales may be cast as they are, which destroys the weights.
         overwrite: whether to replace ``dst``, with all that is in it.
@@ -205,12 +208,15 @@ def convert(
 
     Returns:
         A report: numbers of tensors and bytes, files, losses, and warnings.
+
+    Raises:
+        TimeoutError: nothing in ``src`` has changed for ``wait`` seconds, and files are missing. The same call with ``resume`` goes on.
     """
     flags = (resume, verify, allow_quantized, overwrite)
     rows = list((map or {}).items())
     paths = (os.fspath(src), os.fspath(dst))
     return _report(
-        _lanecast.checkpoint_convert(*paths, to, rows, list(include), list(exclude), max_shard_size, flags, threads, progress)
+        _lanecast.checkpoint_convert(*paths, to, rows, list(include), list(exclude), max_shard_size, wait, flags, threads, progress)
     )
 
 
@@ -223,6 +229,8 @@ def quantize(
     layout: str,
     map: Mapping[str, str] | None = None,
     ignore: Sequence[str] = (),
+    like: _Path | None = None,
+    experts: str = "split",
     double_quant: bool = False,
     overwrite: bool = False,
     threads: int | None = None,
@@ -236,6 +244,9 @@ def quantize(
         layout: how they are stored, such as ``"compressed-tensors"``.
         map: schemes by globs of names; the first that matches decides.
         ignore: globs of weights that stay as they are.
+        like: a file of ComfyUI whose layers have the schemes to use, for the layout ``"comfy"``. Weights that are plain in that file stay.
+            ``scheme`` is for weights that the file lacks. ``map`` and ``ignore`` take precedence.
+        experts: ``"split"`` makes modules of experts that the model stacks in one tensor; ``"keep"`` keeps such tensors as they are.
         double_quant: whether the scales of ``"nf4"`` and ``"fp4"`` are quantized themselves.
         overwrite: whether to replace ``dst``, with all that is in it.
         threads, progress: see the module.
@@ -243,8 +254,8 @@ def quantize(
     Returns:
         A report: numbers of weights and bytes, the modules that stay, files, and warnings.
     """
-    flags = (False, double_quant, overwrite)
-    return _quantize(src, dst, scheme, layout, map, ignore, flags, threads, progress)
+    flags = (False, double_quant, _keeps(experts), overwrite)
+    return _quantize(src, dst, scheme, layout, map, ignore, like, flags, threads, progress)
 
 
 def requantize(
@@ -264,7 +275,7 @@ def requantize(
 
     The arguments and the result are those of ``quantize``.
     """
-    return _quantize(src, dst, scheme, layout, map, ignore, (True, False, overwrite), threads, progress)
+    return _quantize(src, dst, scheme, layout, map, ignore, None, (True, False, False, overwrite), threads, progress)
 
 
 def check(path: _Path, /, *, loader: str | None = None) -> dict[str, Any]:
@@ -358,7 +369,7 @@ class Plan:
 _OPTIONS = {
     "to": {"map", "include", "exclude", "max_shard_size", "allow_quantized"},
     "dequantize": {"allow_nan"},
-    "quantize": {"layout", "map", "ignore", "double_quant"},
+    "quantize": {"layout", "map", "ignore", "like", "experts", "double_quant"},
     "requantize": {"layout", "map", "ignore"},
 }
 
@@ -377,6 +388,8 @@ def plan(
     include: Sequence[str] = (),
     exclude: Sequence[str] = (),
     ignore: Sequence[str] = (),
+    like: _Path | None = None,
+    experts: str | None = None,
     max_shard_size: int | None = None,
     double_quant: bool = False,
     allow_nan: bool = False,
@@ -393,7 +406,7 @@ def plan(
         src, dst: the checkpoint, and the directory to write. All machines must see both at these paths.
         to: the dtype of ``convert``, with ``map``, ``include``, ``exclude``, ``max_shard_size`` and ``allow_quantized``.
         dequantize: the dtype of ``dequantize``, with ``allow_nan``.
-        quantize: the scheme of ``quantize``, with ``layout``, ``map``, ``ignore`` and ``double_quant``.
+        quantize: the scheme of ``quantize``, with ``layout``, ``map``, ``ignore``, ``like``, ``experts`` and ``double_quant``.
         requantize: the scheme of ``requantize``, with ``layout``, ``map`` and ``ignore``.
         overwrite: whether to replace ``dst``, with all that is in it.
         range_size: the bytes of the output that a task writes, about. It writes more if a tensor cannot be divided so.
@@ -416,6 +429,8 @@ def plan(
         "include": include,
         "exclude": exclude,
         "ignore": ignore,
+        "like": like,
+        "experts": experts,
         "max_shard_size": max_shard_size,
         "double_quant": double_quant,
         "allow_nan": allow_nan,
@@ -435,8 +450,9 @@ def plan(
     if layout is None:
         raise TypeError(f'a plan with {name}= needs a layout, such as "compressed-tensors"')
     scheme = operations[name]
-    several = (name == "requantize", double_quant, overwrite)
-    return Plan(_lanecast.Plan.quantize(*paths, scheme, layout, rows, list(ignore), several, division))
+    several = (name == "requantize", double_quant, _keeps(experts or "split"), overwrite)
+    other = None if like is None else os.fspath(like)
+    return Plan(_lanecast.Plan.quantize(*paths, scheme, layout, rows, list(ignore), other, several, division))
 
 
 def pending(plan: Plan | _Path, /, *, phase: str | None = None) -> list[int]:
@@ -510,15 +526,23 @@ def _quantize(
     layout: str,
     map: Mapping[str, str] | None,
     ignore: Sequence[str],
-    flags: tuple[bool, bool, bool],
+    like: _Path | None,
+    flags: tuple[bool, bool, bool, bool],
     threads: int | None,
     progress: _Progress | None,
 ) -> dict[str, Any]:
     rows = list((map or {}).items())
     paths = (os.fspath(src), os.fspath(dst))
+    other = None if like is None else os.fspath(like)
     return _report(
-        _lanecast.checkpoint_quantize(*paths, scheme, layout, rows, list(ignore), flags, threads, progress)
+        _lanecast.checkpoint_quantize(*paths, scheme, layout, rows, list(ignore), other, flags, threads, progress)
     )
+
+
+def _keeps(experts: str) -> bool:
+    if experts not in ("split", "keep"):
+        raise ValueError(f'experts is {experts!r}; pass "split" or "keep"')
+    return experts == "keep"
 
 
 def _report(text: str) -> dict[str, Any]:

@@ -6,13 +6,16 @@ use crate::encoding::{self, PyEncoding};
 use crate::files::failed;
 use crate::memory::interrupt::Signals;
 use lanecast::{DType, Encoding};
-use lanecast_checkpoint::{Callbacks, Checkpoint, ConvertOptions, Loader, Options, QuantizeOptions, Step};
+use lanecast_checkpoint::{
+    Callbacks, Checkpoint, ConvertOptions, Experts, Loader, Options, QuantizeOptions, Step,
+};
 use lanecast_files::{Error, Result};
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use serde::Serialize;
 use std::cell::{Cell, RefCell};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// An opened checkpoint. Only headers and small descriptions are in memory.
 #[pyclass(frozen, name = "Checkpoint", module = "lanecast._lanecast")]
@@ -149,6 +152,34 @@ pub fn quantize_options(
     Ok(QuantizeOptions { map, ..QuantizeOptions::new(of(scheme)?, layout) })
 }
 
+/// The same options, with the schemes that the layers of another file have.
+pub fn alike(
+    py: Python<'_>,
+    options: QuantizeOptions,
+    src: &Path,
+    like: Option<&Path>,
+) -> PyResult<QuantizeOptions> {
+    match like {
+        Some(like) => py.detach(|| options.like(src, like)).map_err(|error| failed(py, &error)),
+        None => Ok(options),
+    }
+}
+
+/// What becomes of stacked experts.
+pub fn experts(keep: bool) -> Experts {
+    if keep { Experts::Keep } else { Experts::Split }
+}
+
+/// The time to wait for files.
+fn patience(seconds: Option<f64>) -> PyResult<Option<Duration>> {
+    let duration = |seconds: f64| {
+        Duration::try_from_secs_f64(seconds).map_err(|_| {
+            PyValueError::new_err(format!("wait is {seconds}; pass a number of seconds that is not negative"))
+        })
+    };
+    seconds.map(duration).transpose()
+}
+
 /// Decodes all weights of a checkpoint.
 #[pyfunction]
 #[pyo3(signature = (src, dst, to, allow_nan, overwrite, threads, progress, /))]
@@ -169,7 +200,7 @@ pub fn checkpoint_dequantize(
 
 /// Casts the tensors of a checkpoint.
 #[pyfunction]
-#[pyo3(signature = (src, dst, to, map, include, exclude, max_shard_size, flags, threads, progress, /))]
+#[pyo3(signature = (src, dst, to, map, include, exclude, max_shard_size, wait, flags, threads, progress, /))]
 #[expect(clippy::too_many_arguments, reason = "as many as the options that Python names")]
 pub fn checkpoint_convert(
     py: Python<'_>,
@@ -180,20 +211,22 @@ pub fn checkpoint_convert(
     include: Vec<String>,
     exclude: Vec<String>,
     max_shard_size: Option<u64>,
+    wait: Option<f64>,
     flags: (bool, bool, bool, bool),
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
     let (resume, verify, allow_quantized, replace) = flags;
     let options = convert_options(to, map, include, exclude)?;
+    let wait = patience(wait)?;
     let options =
-        ConvertOptions { max_shard_size, resume, verify, allow_quantized, replace, threads, ..options };
+        ConvertOptions { max_shard_size, resume, verify, allow_quantized, replace, threads, wait, ..options };
     run(py, progress, |callbacks| lanecast_checkpoint::convert(&src, &dst, &options, callbacks))
 }
 
 /// Quantizes the weights of a plain checkpoint, or of a quantized one without loss.
 #[pyfunction]
-#[pyo3(signature = (src, dst, scheme, layout, map, ignore, flags, threads, progress, /))]
+#[pyo3(signature = (src, dst, scheme, layout, map, ignore, like, flags, threads, progress, /))]
 #[expect(clippy::too_many_arguments, reason = "as many as the options that Python names")]
 pub fn checkpoint_quantize(
     py: Python<'_>,
@@ -203,13 +236,16 @@ pub fn checkpoint_quantize(
     layout: &str,
     map: Vec<(String, String)>,
     ignore: Vec<String>,
-    flags: (bool, bool, bool),
+    like: Option<PathBuf>,
+    flags: (bool, bool, bool, bool),
     threads: Option<usize>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<String> {
-    let (lossless, double_quant, replace) = flags;
+    let (lossless, double_quant, keep, replace) = flags;
     let options = quantize_options(py, scheme, layout, map)?;
-    let options = QuantizeOptions { ignore, double_quant, replace, threads, ..options };
+    let options =
+        QuantizeOptions { ignore, double_quant, experts: experts(keep), replace, threads, ..options };
+    let options = alike(py, options, &src, like.as_deref())?;
     run(py, progress, |callbacks| match lossless {
         true => lanecast_checkpoint::requantize(&src, &dst, &options, callbacks),
         false => lanecast_checkpoint::quantize(&src, &dst, &options, callbacks),

@@ -8,7 +8,8 @@ use lanecast::strided::Layout;
 use lanecast::{ByteOrder, Bytes, BytesMut, CastOptions, CastPlan, Encoding};
 use lanecast_files::{Detail, Error, NewTensor, Place};
 use pyo3::exceptions::{
-    PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyValueError,
+    PyFileExistsError, PyFileNotFoundError, PyIndexError, PyOSError, PyPermissionError, PyTimeoutError,
+    PyValueError,
 };
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
@@ -22,6 +23,7 @@ pub fn failed(py: Python<'_>, error: &Error) -> PyErr {
     match error {
         Error::Io(_, ErrorKind::NotFound) => PyFileNotFoundError::new_err(message),
         Error::Io(_, ErrorKind::PermissionDenied) => PyPermissionError::new_err(message),
+        Error::Io(_, ErrorKind::TimedOut) => PyTimeoutError::new_err(message),
         Error::Io(..) => PyOSError::new_err(message),
         Error::Exists(detail) => {
             let detail = Detail { remedy: "pass overwrite=True to replace it".into(), ..detail.clone() };

@@ -1,6 +1,6 @@
 //! `lanecast.checkpoint.Plan`: operations on checkpoints divided into tasks, by the crate `lanecast-checkpoint`.
 
-use crate::checkpoint::{convert_options, named, quantize_options, run};
+use crate::checkpoint::{alike, convert_options, experts, named, quantize_options, run};
 use crate::files::failed;
 use lanecast_checkpoint::{
     ConvertOptions, Operation, Options, Phase, PlanOptions, QuantizeOptions, Task, TaskPlan,
@@ -71,7 +71,7 @@ impl PyPlan {
 
     /// Plans quantization, of a quantized checkpoint without loss if the first flag says so.
     #[staticmethod]
-    #[pyo3(signature = (src, dst, scheme, layout, map, ignore, flags, division, /))]
+    #[pyo3(signature = (src, dst, scheme, layout, map, ignore, like, flags, division, /))]
     #[expect(clippy::too_many_arguments, reason = "as many as the options that Python names")]
     fn quantize(
         py: Python<'_>,
@@ -81,12 +81,14 @@ impl PyPlan {
         layout: &str,
         map: Vec<(String, String)>,
         ignore: Vec<String>,
-        flags: (bool, bool, bool),
+        like: Option<PathBuf>,
+        flags: (bool, bool, bool, bool),
         division: (u64, bool),
     ) -> PyResult<PyPlan> {
-        let (lossless, double_quant, replace) = flags;
+        let (lossless, double_quant, keep, replace) = flags;
         let options = quantize_options(py, scheme, layout, map)?;
-        let options = QuantizeOptions { ignore, double_quant, replace, ..options };
+        let options = QuantizeOptions { ignore, double_quant, experts: experts(keep), replace, ..options };
+        let options = alike(py, options, &src, like.as_deref())?;
         let operation = if lossless { Operation::Requantize(options) } else { Operation::Quantize(options) };
         new(py, &src, &dst, operation, division)
     }

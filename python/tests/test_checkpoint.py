@@ -2,6 +2,7 @@
 
 import json
 import pathlib
+import threading
 import zipfile
 
 import pytest
@@ -67,6 +68,49 @@ def test_convert(model, tmp_path):
         checkpoint.convert(folder, tmp_path / "half", to="bfloat16")
 
 
+@pytest.fixture
+def shards(model, tmp_path):
+    """The same checkpoint in two shards with an index."""
+    _, weights = model
+    folder = tmp_path / "shards"
+    folder.mkdir()
+    names = sorted(weights)
+    files = {f"model-0000{n + 1}-of-00002.safetensors": names[n::2] for n in range(2)}
+    for file, of in files.items():
+        lanecast.save(folder / file, {name: weights[name] for name in of}, metadata={"format": "pt"})
+    index = {"metadata": {}, "weight_map": {name: file for file, of in files.items() for name in of}}
+    (folder / "model.safetensors.index.json").write_text(json.dumps(index))
+    (folder / "config.json").write_text('{"model_type": "llama", "dtype": "float32"}')
+    return folder, list(files)
+
+
+def test_convert_waits_for_files(shards, tmp_path):
+    folder, files = shards
+    checkpoint.convert(folder, tmp_path / "whole", to="bfloat16")
+    late = tmp_path / "late.safetensors"
+    (folder / files[1]).rename(late)
+    with pytest.raises(FileNotFoundError, match=files[1]):
+        checkpoint.convert(folder, tmp_path / "out", to="bfloat16")
+    with pytest.raises(TimeoutError, match=f"{files[1]}.*nothing has changed for 0.2 s|nothing has changed for 0.2 s.*{files[1]}"):
+        checkpoint.convert(folder, tmp_path / "out", to="bfloat16", wait=0.2)
+    arrival = threading.Timer(0.3, late.rename, [folder / files[1]])
+    arrival.start()
+    # What the first call has cast is on the disk.
+    report = checkpoint.convert(folder, tmp_path / "out", to="bfloat16", wait=60, resume=True)
+    arrival.join()
+    assert report["tensors_cast"] == 7
+    for file in files:
+        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
+@pytest.mark.parametrize("wait", [-1, float("nan"), float("inf")])
+def test_a_wait_is_a_time(model, tmp_path, wait):
+    with pytest.raises(ValueError, match="number of seconds"):
+        checkpoint.convert(model[0], tmp_path / "out", to="bfloat16", wait=wait)
+    with pytest.raises(TypeError):
+        checkpoint.convert(model[0], tmp_path / "out", to="bfloat16", wait="long")
+
+
 def test_the_threads_change_no_byte(model, tmp_path):
     folder, weights = model
     files = []
@@ -111,6 +155,52 @@ def test_quantize_check_and_dequantize(model, tmp_path, scheme, layout):
         assert errors[name] == np.abs(small[name].read("float32").astype(np.float64) - want).max()
     with pytest.raises(ValueError, match="quantized"):
         checkpoint.convert(tmp_path / "small", tmp_path / "out", to="bfloat16")
+
+
+def formats(path):
+    """The formats of the layers of a file of ComfyUI."""
+    layers = json.loads(lanecast.File(path).metadata["_quantization_metadata"])["layers"]
+    return {name: layer["format"] for name, layer in layers.items()}
+
+
+def test_quantize_like_another_file(tmp_path):
+    random = np.random.default_rng(2)
+    names = [f"blocks.0.{name}" for name in ("mlp.0", "mlp.1", "proj", "new")]
+    weights = {f"{name}.weight": random.standard_normal((64, 64)).astype(np.float16) for name in names}
+    plain, like = tmp_path / "plain.safetensors", tmp_path / "like.safetensors"
+    lanecast.save(plain, {name: weights[name] for name in list(weights)[:3]})
+    checkpoint.quantize(plain, like, scheme="nvfp4", layout="comfy", map={"*.mlp.1": "mxfp8"}, ignore=["*.proj"])
+    lanecast.save(plain, weights, overwrite=True)
+    want = {"blocks.0.mlp.0": "nvfp4", "blocks.0.mlp.1": "mxfp8", "blocks.0.new": "float8_e4m3fn"}
+    options = {"layout": "comfy", "like": like}
+    checkpoint.quantize(plain, tmp_path / "out.safetensors", scheme="fp8-tensor", **options)
+    assert formats(tmp_path / "out.safetensors") == want
+    plan = checkpoint.plan(plain, tmp_path / "tasks.safetensors", quantize="fp8-tensor", **options)
+    for task in plan.tasks:
+        checkpoint.run_task(plan, task.id)
+    assert (tmp_path / "tasks.safetensors").read_bytes() == (tmp_path / "out.safetensors").read_bytes()
+    with pytest.raises(ValueError, match="deepseek"):
+        checkpoint.quantize(plain, tmp_path / "x", scheme="fp8-block", layout="deepseek", like=like)
+    with pytest.raises(TypeError, match="requantize= has no option like"):
+        checkpoint.plan(plain, tmp_path / "x", requantize="nvfp4", **options)
+
+
+def test_stacked_experts_are_split_or_kept(tmp_path):
+    folder = tmp_path / "model"
+    folder.mkdir()
+    stack = np.random.default_rng(3).standard_normal((2, 64, 96)).astype(np.float16)
+    lanecast.save(folder / "model.safetensors", {"l.0.mlp.experts.gate_up_proj": stack, "l.0.o_proj.weight": stack[0, :, :32].copy()})
+    (folder / "config.json").write_text('{"model_type": "llama4"}')
+    options = {"scheme": "mxfp4", "layout": "compressed-tensors"}
+    assert checkpoint.quantize(folder, tmp_path / "split", **options)["weights_quantized"] == 5
+    assert checkpoint.quantize(folder, tmp_path / "kept", experts="keep", **options)["weights_quantized"] == 1
+    np.testing.assert_array_equal(checkpoint.Checkpoint(tmp_path / "kept")["l.0.mlp.experts.gate_up_proj"].read(), stack)
+    plan = checkpoint.plan(folder, tmp_path / "tasks", quantize="mxfp4", layout="compressed-tensors", experts="keep")
+    for task in plan.tasks:
+        checkpoint.run_task(plan, task.id)
+    assert (tmp_path / "tasks/model.safetensors").read_bytes() == (tmp_path / "kept/model.safetensors").read_bytes()
+    with pytest.raises(ValueError, match='"split" or "keep"'):
+        checkpoint.quantize(folder, tmp_path / "x", experts="stack", **options)
 
 
 def test_names_are_checked(model, tmp_path):

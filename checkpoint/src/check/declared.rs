@@ -123,7 +123,8 @@ fn is_input_scale(of: &Subject<'_>, tensor: &Stored) -> bool {
     }
 }
 
-/// Adds a finding for each quantized weight without a scale of its activations, of which `missing` says why, or with the scale 1.
+/// Adds a finding for each quantized weight without a scale of its activations, or with the scale 1. `missing` says why a scale
+/// is missing.
 fn activations(of: &Subject<'_>, missing: &str, findings: &mut Vec<Finding>) {
     let source = &of.checkpoint.source;
     for (tensor, content) in of.contents().filter(|(_, content)| matches!(content, Content::Coded(_))) {

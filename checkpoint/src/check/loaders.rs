@@ -11,6 +11,7 @@ use super::{Finding, Kind, Severity, Subject, gguf};
 use crate::{
     checkpoint::{Content, Tensor},
     coding::{Codes, Coding, Factor, ScaleData},
+    error::MERGE,
     layouts::Context,
 };
 
@@ -332,6 +333,10 @@ pub(super) fn check(of: &Subject<'_>, findings: &mut Vec<Finding>) {
     let (checkpoint, title) = (of.checkpoint, loader.title());
     let layout = checkpoint.layout();
     let source = &checkpoint.source;
+    if loader == Loader::Comfy && source.gguf.is_none() && source.files.len() > 1 {
+        let what = format!("ComfyUI loads one file, and the checkpoint has {}", source.files.len());
+        findings.push(of.about(Kind::Loader, Severity::Error, &source.folder, what, MERGE));
+    }
     let coded = || of.contents().filter(|(_, content)| !matches!(content, Content::Plain(_)));
     // All loaders read plain tensors.
     let Some((_, content)) = coded().next() else { return };

@@ -8,6 +8,7 @@ pub(super) struct Measure {
     values: u64,
     finite: u64,
     different: u64,
+    rounded: u64,
     not_finite: u64,
     largest: f64,
     largest_at: u64,
@@ -63,9 +64,11 @@ impl Measure {
 
     /// Adds as many values of both sides.
     pub(super) fn add(&mut self, a: Values<'_>, b: Values<'_>) {
-        let mut sums = Sums::default();
+        let (mut sums, left_exact, right_exact) = (Sums::default(), a.exact, b.exact);
         for (i, (left, right)) in a.values.iter().zip(b.values).enumerate() {
             let (a, b, keys) = (*left, *right, a.keys.get(i).zip(b.keys.get(i)));
+            let exact =
+                [(left, left_exact), (right, right_exact)].map(|(own, exact)| exact.get(i).unwrap_or(own));
             if !(a.is_finite() && b.is_finite()) {
                 let equal = a == b || a.is_nan() && b.is_nan();
                 self.different += u64::from(!equal);
@@ -75,6 +78,7 @@ impl Measure {
             let error = (a - b).abs();
             self.finite += 1;
             self.different += u64::from(a != b);
+            self.rounded += u64::from(a == b && exact[0] != exact[1]);
             if error > self.largest {
                 (self.largest, self.largest_at) = (error, self.values + i as u64);
             }
@@ -110,6 +114,7 @@ impl Measure {
             b: of.b.clone(),
             values: self.values,
             different: self.different,
+            rounded: self.rounded,
             not_finite: self.not_finite,
             largest: self.largest,
             largest_at: self.largest_at,

@@ -115,7 +115,19 @@ impl<'a> Chain<'a> {
             (Some(dtype), _) => dtype,
             (None, Some(DType::Float64)) if matches!(own.content, Content::Coded(_)) => DType::Float64,
             (None, Some(dtype @ (DType::Float16 | DType::BFloat16))) => dtype,
+            (None, None) => self.exact().unwrap_or(DType::Float32),
             (None, _) => DType::Float32,
+        }
+    }
+
+    /// The dtype that holds the values of codes before they are rounded to one of fewer digits; `None` if nothing is decoded.
+    pub(super) fn exact(&self) -> Option<DType> {
+        let is_blocks = |part: &Part<'_>| matches!(part.content, Content::Blocks(..));
+        match self.first().tensor.dtype {
+            Some(_) => None,
+            // The formulas of GGUF are those of float32.
+            None if self.parts.iter().any(is_blocks) => Some(DType::Float32),
+            None => Some(DType::Float64),
         }
     }
 }

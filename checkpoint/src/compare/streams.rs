@@ -20,6 +20,8 @@ const WAITING: usize = 1;
 #[derive(Clone, Copy)]
 pub(super) struct Values<'a> {
     pub(super) values: &'a [f64],
+    /// The values before they were rounded to the dtype of the other side; none if nothing was rounded.
+    pub(super) exact: &'a [f64],
     pub(super) keys: &'a [i64],
 }
 
@@ -30,15 +32,18 @@ type Take<'t> = dyn FnMut(Values<'_>, Values<'_>) -> Result<()> + 't;
 pub(super) struct Side<'a> {
     checkpoint: &'a Checkpoint,
     chain: &'a Chain<'a>,
+    /// The dtype that tensors are decoded to.
     to: DType,
     /// Values of an element: real numbers.
     per_element: usize,
+    /// The cast to the dtype of the other side, and that of exact values to `float64`.
+    rounding: Option<(CastPlan, CastPlan)>,
     floats: CastPlan,
     keys: Option<Keys>,
 }
 
 impl<'a> Side<'a> {
-    /// Decodes tensors to `to`, and counts places in `ulps`.
+    /// Decodes tensors to `to`, or to a wider dtype first, and counts places in `ulps`.
     pub(super) fn new(
         checkpoint: &'a Checkpoint,
         chain: &'a Chain<'a>,
@@ -49,22 +54,39 @@ impl<'a> Side<'a> {
         let real = if to == DType::Complex128 { DType::Float64 } else { to };
         let floats = CastPlan::new(little(real), DType::Float64, &CastOptions::RUST)?;
         let keys = ulps.map(|dtype| Keys::new(real, dtype)).transpose()?;
-        Ok(Self { checkpoint, chain, to, per_element: per_element as usize, floats, keys })
+        let plan = |from: DType, to: Encoding| CastPlan::new(little(from), to, &CastOptions::RUST);
+        let (to, rounding) = match chain.exact().filter(|wide| *wide != to) {
+            Some(wide) => (wide, Some((plan(wide, little(to))?, plan(wide, DType::Float64.into())?))),
+            None => (to, None),
+        };
+        Ok(Self { checkpoint, chain, to, per_element: per_element as usize, rounding, floats, keys })
     }
 
     /// Sends all parts, each with elements of one tensor. Ends early if the receiver is gone.
     fn send(&self, to: &SyncSender<Part>) -> Result<()> {
-        let bits = self.floats.source().bits_per_element() as usize;
+        let source = self.rounding.as_ref().map_or(&self.floats, |(_, exact)| exact).source();
+        let bits = source.bits_per_element() as usize;
+        let mut narrow = Vec::new();
         for part in &self.chain.parts {
             let mut left = self.per_element * part.tensor.elements();
             let mut send = |bytes: &[u8]| {
                 // The last byte may have room for more elements than there are.
                 let n = left.min(8 * bytes.len() / bits);
                 left -= n;
-                let mut values = vec![0.0; n];
+                let (mut values, mut exact) = (vec![0.0; n], Vec::new());
+                let bytes = match &self.rounding {
+                    Some((round, widen)) => {
+                        exact.resize(n, 0.0);
+                        widen.run(Bytes::new(bytes, n), &mut exact[..])?;
+                        narrow.resize(little(round.target().dtype()).byte_len(n).unwrap_or(0), 0);
+                        round.run(Bytes::new(bytes, n), BytesMut::new(&mut narrow, n))?;
+                        &narrow
+                    }
+                    None => bytes,
+                };
                 self.floats.run(Bytes::new(bytes, n), &mut values[..])?;
                 let keys = self.keys.as_ref().map_or(Ok(Vec::new()), |keys| keys.of(bytes, n))?;
-                to.send(Part { values, keys }).map_err(|_| Error::Cancelled)
+                to.send(Part { values, exact, keys }).map_err(|_| Error::Cancelled)
             };
             let decode = |sink: &mut dyn FnMut(&[u8]) -> Result<()>| {
                 self.checkpoint.decode_content(part.content, self.to, false, sink)
@@ -124,6 +146,7 @@ impl Keys {
 
 struct Part {
     values: Vec<f64>,
+    exact: Vec<f64>,
     keys: Vec<i64>,
 }
 
@@ -136,7 +159,7 @@ struct Cursor {
 
 impl Cursor {
     fn new(parts: Receiver<Part>) -> Self {
-        Self { parts, part: Part { values: Vec::new(), keys: Vec::new() }, at: 0 }
+        Self { parts, part: Part { values: Vec::new(), exact: Vec::new(), keys: Vec::new() }, at: 0 }
     }
 
     /// The number of values at hand; 0 at the end.
@@ -152,8 +175,9 @@ impl Cursor {
     fn take(&mut self, n: usize) -> Values<'_> {
         let range = self.at..self.at + n;
         self.at += n;
+        let exact = if self.part.exact.is_empty() { &[] } else { &self.part.exact[range.clone()] };
         let keys = if self.part.keys.is_empty() { &[] } else { &self.part.keys[range.clone()] };
-        Values { values: &self.part.values[range], keys }
+        Values { values: &self.part.values[range], exact, keys }
     }
 }
 

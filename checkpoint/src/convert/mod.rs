@@ -157,9 +157,9 @@ pub struct ConvertReport {
 ///
 /// # Errors
 ///
-/// Those of [`Checkpoint::open`]; [`Error::Unsupported`] if the checkpoint is quantized, or the output cannot hold a dtype; [`Error::Request`]
-/// if a glob is malformed or matches nothing, one folder is in the other, another process works on the output, the source or the options are
-/// not those of the run that is resumed, or `verify` is set and files of the source are gone; [`Error::Io`] if files do not arrive;
+/// The errors of [`Checkpoint::open`]; [`Error::Unsupported`] if the checkpoint is quantized, or the output cannot hold a dtype;
+/// [`Error::Request`] if a glob is malformed or matches nothing, one folder is in the other, another process works on the output, the run that
+/// is resumed had another source or other options, or files of the source are gone and `verify` is set; [`Error::Io`] if files do not arrive;
 /// [`Error::Exists`] if `dst` or an unfinished run is in the way; [`Error::Cancelled`].
 pub fn convert(
     src: &Path,

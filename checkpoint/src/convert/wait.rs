@@ -3,7 +3,7 @@
 //! *Law.* A file is cast early only if the files that are missing cannot change its bytes. What turns out otherwise is cast again, because the key
 //! of its marker is then another one.
 //!
-//! *Method.* Each round opens the files that are complete, and writes those of their shards that are not in the output. Between rounds it waits
+//! *Method.* Each round opens the files that are complete, and writes their shards that are not in the output. Between rounds it waits
 //! for a change of the folder. Once no file is missing, the usual work is left, and finds almost all of it done.
 
 use std::{
@@ -79,7 +79,7 @@ pub(super) fn wait(
     }
 }
 
-/// Whether it is known of which files the checkpoint consists; if not, what is missing.
+/// Whether the files of the checkpoint are known; if not, what is missing.
 fn ready(src: &Path) -> std::result::Result<(), (String, Error)> {
     let complete = |path: &Path, name: &str| {
         let opened = check_control(path).and_then(|()| TensorFile::open(path));

@@ -31,7 +31,7 @@ impl Window {
         Self { lines: 0..coding.batches * rows, blocks: 0..cols }
     }
 
-    /// The blocks of rows of the weight, counted through all matrices of `height` rows, of which there is at least one.
+    /// The blocks of at least one row of the weight. Rows are counted through all matrices of `height` rows.
     pub(super) fn of_rows(coding: &Coding, height: usize, rows: &Range<usize>) -> Self {
         let whole = Self::whole(coding);
         let Some(scales) = coding.scales.as_ref().filter(|_| coding.groups.is_none()) else { return whole };
@@ -39,7 +39,7 @@ impl Window {
         Self { lines: line(rows.start)..line(rows.end - 1) + 1, ..whole }
     }
 
-    /// The blocks of columns of a matrix, of which there is at least one.
+    /// The blocks of at least one column of a matrix.
     pub(super) fn of_columns(coding: &Coding, batch: usize, cols: &Range<usize>) -> Self {
         let whole = Self::whole(coding);
         let Some(scales) = &coding.scales else { return whole };

@@ -283,7 +283,7 @@ impl<'a> Context<'a> {
         }
     }
 
-    /// The scales of a weight of this shape: one for each block of so many rows and columns of its last two axes. Bytes are powers of two.
+    /// The scales of a weight of this shape: one for each block. `block` is the rows and columns of a block in the last two axes. Bytes are powers of two.
     /// A block has all rows if it has 0, and all columns likewise.
     fn scales(&self, id: Id, shape: &[usize], block: [usize; 2]) -> Result<Scales> {
         let (leading, matrix) = shape.split_at(shape.len().saturating_sub(2));

@@ -1,6 +1,6 @@
 //! ModelOpt: one `quant_algo` for all modules, or one for each. Scales multiply.
 //!
-//! Stacked experts are `X` [E, in, out], not `X.weight`, and their scale is `X_weight_scale`. Those of FP8 are decoded. Packed ones are refused:
+//! Stacked experts are `X` [E, in, out], not `X.weight`, and their scale is `X_weight_scale`. FP8 experts are decoded. Packed ones are refused:
 //! programs differ in the axis that is packed.
 
 use std::collections::HashMap;

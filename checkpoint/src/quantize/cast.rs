@@ -282,7 +282,7 @@ fn divisor(amax: f32) -> f32 {
     }
 }
 
-/// The codes, block scales and the scale of the tensor of NVFP4. The layout divides by the latter or multiplies, and pads or not.
+/// The codes, block scales and the scale of the tensor of NVFP4. The layout divides by the scale of the tensor or multiplies by it, and pads or not.
 pub(super) fn nvfp4(weight: &Weight, divides: bool, pad: usize) -> Option<(Make, Make, f32)> {
     let (is_swizzled, order) = match pad {
         1 => (false, Order::LowFirst),

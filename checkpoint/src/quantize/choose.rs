@@ -1,12 +1,19 @@
 //! Which tensors of a checkpoint are quantized, and with which scheme.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
 use super::{
-    QuantizeOptions, Weight, gguf, layout::Layout, matrix::Matrix, moved::Move, names, scheme::QuantScheme,
+    Experts, QuantizeOptions, Weight,
+    experts::{self, Bias, Joined, Split},
+    gguf,
+    layout::Layout,
+    matrix::Matrix,
+    moved::Move,
+    names,
+    scheme::QuantScheme,
 };
 use crate::{
     checkpoint::{Checkpoint, Content, Tensor},
@@ -24,6 +31,10 @@ const NAMED: usize = 3;
 pub(super) struct Chosen {
     /// The weights that are quantized, in the order of the files.
     pub(super) weights: Vec<Weight>,
+    /// The stacks that experts of MXFP4 become.
+    pub(super) joined: Vec<Joined>,
+    /// Biases of experts whose stack is split.
+    pub(super) biases: Vec<Bias>,
     /// The indices of tensors that stay.
     pub(super) plain: Vec<usize>,
     /// The modules with a matrix that stays, and what runtimes call those that they fuse.
@@ -63,6 +74,8 @@ struct Chooser<'a> {
     chosen: Chosen,
     /// Matrices whose number of columns no block divides.
     odd: Vec<String>,
+    /// The stacks that become modules.
+    split: Vec<Split>,
 }
 
 /// Chooses the tensors of a checkpoint. `again` chooses those that are quantized.
@@ -86,9 +99,17 @@ pub(super) fn choose(
             && Context::new(&checkpoint.source).config().is_some_and(|config| config["sym"] == true),
         chosen: Chosen::default(),
         odd: Vec::new(),
+        split: Vec::new(),
     };
+    let joined = match again && layout.takes_stacks() {
+        true => experts::join(checkpoint, chooser.model_type)?,
+        false => Vec::new(),
+    };
+    let mut used: HashSet<usize> = joined.iter().flat_map(Joined::biases).collect();
+    used.extend(joined.iter().flat_map(Joined::weights).map(|weight| weight.matrix.tensor));
+    chooser.chosen.joined = joined;
     for (index, (tensor, content)) in checkpoint.tensors().iter().zip(&checkpoint.contents).enumerate() {
-        if !chooser.add(index, tensor, content)? {
+        if !chooser.add(index, tensor, content, used.contains(&index))? {
             chooser.chosen.plain.push(index);
             if let (Some(module), [_, _]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) {
                 chooser.chosen.ignored.push(module.to_owned());
@@ -100,16 +121,23 @@ pub(super) fn choose(
             }
         }
     }
+    let mut split = std::mem::take(&mut chooser.split);
+    if split.iter().any(Split::alternates) {
+        let what = "the stacked experts become modules as llm-compressor makes them for gpt-oss; transformers and vLLM were not tested with such modules";
+        chooser.chosen.warnings.push(what.to_owned());
+    }
+    chooser.chosen.biases = experts::split_biases(checkpoint, &mut split, &mut chooser.chosen.plain)?;
     chooser.check_patterns()?;
     chooser.check_groups()?;
     chooser.finish()
 }
 
 impl Chooser<'_> {
-    /// Adds the weights of a tensor; returns whether there are any.
-    fn add(&mut self, index: usize, tensor: &Tensor, content: &Content) -> Result<bool> {
+    /// Adds the weights of a tensor, unless it is one of a stack; returns whether there are any.
+    fn add(&mut self, index: usize, tensor: &Tensor, content: &Content, is_joined: bool) -> Result<bool> {
         let castable = matches!(tensor.dtype, Some(DType::Float16 | DType::BFloat16 | DType::Float32));
         let is_wanted = match content {
+            Content::Plain(_) if is_joined => return Ok(true),
             Content::Plain(_) => castable && !self.again,
             Content::Coded(_) => self.again,
             Content::Blocks(..) => false,
@@ -126,13 +154,20 @@ impl Chooser<'_> {
                 request("a weight that is quantized cannot stay as it is; leave out the pattern"),
             ));
         }
+        if is_joined {
+            return Ok(true);
+        }
         let scheme = explicit.unwrap_or(self.options.scheme);
         if self.layout.is_gguf() {
             return self.add_blocks(index, tensor, scheme, explicit.is_some());
         }
         let is_stack = names::stacks_matrices(&tensor.name, &tensor.shape);
+        let is_expert = names::stack(&tensor.name).is_some() || tensor.name.contains("expert");
+        if is_stack && is_expert && self.options.experts == Experts::Keep && explicit.is_none() {
+            return Ok(false);
+        }
         if is_stack && !names::stays(tensor.name.strip_suffix(".weight").unwrap_or(&tensor.name)) {
-            return self.add_stack(index, tensor, scheme);
+            return self.add_stack(index, tensor, scheme, content);
         }
         let (Some(module), [rows, cols]) = (tensor.name.strip_suffix(".weight"), &tensor.shape[..]) else {
             return match self.again {
@@ -143,7 +178,14 @@ impl Chooser<'_> {
                 false => Ok(false),
             };
         };
-        if self.layout.takes_stacks() || tensor.elements() == 0 {
+        if self.layout.takes_stacks() && self.again {
+            let what = format!(
+                "the layout {} stores experts only, and the weight is none of a whole set",
+                self.layout.name()
+            );
+            return Err(self.place(index, request(what)));
+        }
+        if self.layout.takes_stacks() || tensor.elements() == 0 && !self.again {
             return Ok(false);
         }
         if explicit.is_none() && !self.again && names::stays(module) {
@@ -163,8 +205,12 @@ impl Chooser<'_> {
             self.odd.push(module.to_owned());
             return Ok(false);
         }
+        let moved = match content {
+            Content::Coded(coding) if scheme == QuantScheme::Mxfp4 => Move::mxfp4(coding, false),
+            _ => None,
+        };
         let matrix = Matrix::whole(index, *rows, *cols);
-        self.push(module.to_owned(), scheme, matrix);
+        self.push(module.to_owned(), scheme, matrix, moved);
         Ok(true)
     }
 
@@ -194,7 +240,7 @@ impl Chooser<'_> {
         }
         let whole = Matrix::whole(index, *rows, *cols);
         let matrix = Matrix { batches: 0..leading.iter().product(), ..whole };
-        self.push(tensor.name.clone(), scheme, matrix);
+        self.push(tensor.name.clone(), scheme, matrix, None);
         Ok(true)
     }
 
@@ -208,7 +254,7 @@ impl Chooser<'_> {
         coding: &Coding,
     ) -> Result<bool> {
         let moved = match scheme {
-            QuantScheme::Nvfp4 => Move::nvfp4(self.checkpoint, coding, self.layout.divides())?,
+            QuantScheme::Nvfp4 => Move::nvfp4(self.checkpoint, coding, self.layout.divides(), false)?,
             _ => Move::int4(self.checkpoint, coding, self.is_symmetric)?,
         };
         let group = if matches!(moved, Move::Int4(_)) || self.layout.pads() { 1 } else { scheme.group() };
@@ -221,16 +267,13 @@ impl Chooser<'_> {
             );
             return Err(self.place(index, request(what)));
         }
-        self.push(module.to_owned(), scheme, Matrix::whole(index, rows, cols));
-        if let Some(weight) = self.chosen.weights.last_mut() {
-            weight.moved = Some(moved);
-        }
+        self.push(module.to_owned(), scheme, Matrix::whole(index, rows, cols), Some(moved));
         Ok(true)
     }
 
-    fn push(&mut self, module: String, scheme: QuantScheme, matrix: Matrix) {
+    fn push(&mut self, module: String, scheme: QuantScheme, matrix: Matrix, moved: Option<Move>) {
         let lossless = self.again;
-        let weight = Weight { module, scheme, matrix, lossless, amax: 0.0, offset: 0.0, moved: None };
+        let weight = Weight { module, scheme, matrix, lossless, amax: 0.0, offset: 0.0, moved };
         self.chosen.weights.push(weight);
     }
 
@@ -264,14 +307,18 @@ impl Chooser<'_> {
     }
 
     /// Adds the experts of a tensor that stacks them.
-    fn add_stack(&mut self, index: usize, tensor: &Tensor, scheme: QuantScheme) -> Result<bool> {
+    fn add_stack(
+        &mut self,
+        index: usize,
+        tensor: &Tensor,
+        scheme: QuantScheme,
+        content: &Content,
+    ) -> Result<bool> {
         let [experts, a, b] = tensor.shape[..] else { return Ok(false) };
         let refused = |what: String| {
-            Err(self.place(index, request(format!("{what}; or ignore the tensor to keep it"))))
+            let keep = if self.again { "" } else { "; or ignore the tensor to keep it" };
+            Err(self.place(index, request(format!("{what}{keep}"))))
         };
-        if self.again {
-            return refused("experts that are stacked in one tensor are not quantized again".to_owned());
-        }
         let stacked = names::stacked(self.model_type);
         let known = names::stack(&tensor.name).zip(stacked).filter(|(stack, of)| stack.linear == of.linear);
         let Some((names::Stack { experts: prefix, last, .. }, stacked)) = known else {
@@ -285,22 +332,29 @@ impl Chooser<'_> {
             return refused(what);
         };
         let (rows, cols) = if stacked.transposed { (b, a) } else { (a, b) };
+        let halves = last == "gate_up_proj";
+        // Rows of gate and up alternate.
+        let of_pairs = halves && stacked.interleaved && !self.layout.takes_stacks();
         let matrix = |batches, rows: std::ops::Range<usize>, height| Matrix {
             tensor: index,
             batches,
             rows,
+            every: if of_pairs { 2 } else { 1 },
+            phase: 0,
             height,
             cols,
             transposed: stacked.transposed,
         };
-        let halves = last == "gate_up_proj";
         if self.layout.takes_stacks() {
+            if self.again {
+                return refused(format!("the experts are stacked as {} stores them", self.layout.name()));
+            }
             if !(stacked.transposed && stacked.interleaved) {
                 return refused(format!("{} stores only the stacked experts of gpt-oss", self.layout.name()));
             }
-        } else if stacked.interleaved {
+        } else if stacked.interleaved && !self.layout.splits_alternating_rows() {
             return refused(
-                "the rows of gate and up alternate in these experts, which only the layout gpt-oss stores"
+                "the rows of gate and up alternate in these experts, which only the layouts gpt-oss and compressed-tensors store"
                     .to_owned(),
             );
         } else if !self.layout.splits_stacks() {
@@ -312,22 +366,53 @@ impl Chooser<'_> {
         if self.layout.takes_stacks() {
             let name = format!("{prefix}.{last}");
             let matrix = matrix(0..experts, 0..rows, rows);
-            self.push(name, scheme, matrix);
+            self.push(name, scheme, matrix, None);
             return Ok(true);
         }
+        let moved = match content {
+            Content::Coded(coding) => self.moved_stack(index, coding, stacked.transposed, scheme)?,
+            _ => None,
+        };
         let [gate, up, down] = stacked.parts;
-        let parts: &[(&str, std::ops::Range<usize>)] = match halves {
-            true => &[(gate, 0..rows / 2), (up, rows / 2..rows)],
-            false => &[(down, 0..rows)],
+        let parts: &[(&str, std::ops::Range<usize>, usize)] = match halves {
+            true if of_pairs => &[(gate, 0..rows / 2, 0), (up, 0..rows / 2, 1)],
+            true => &[(gate, 0..rows / 2, 0), (up, rows / 2..rows, 0)],
+            false => &[(down, 0..rows, 0)],
         };
         let split: Vec<(String, Matrix)> = (0..experts)
             .flat_map(|e| parts.iter().map(move |part| (e, part)))
-            .map(|(e, (name, range))| (format!("{prefix}.{e}.{name}"), matrix(e..e + 1, range.clone(), rows)))
+            .map(|(e, (name, range, phase))| {
+                let matrix = Matrix { phase: *phase, ..matrix(e..e + 1, range.clone(), rows) };
+                (format!("{prefix}.{e}.{name}"), matrix)
+            })
             .collect();
+        self.split.push(Split { stack: index, modules: split.clone(), rows });
         for (module, matrix) in split {
-            self.push(module, scheme, matrix);
+            self.push(module, scheme, matrix, moved);
         }
         Ok(true)
+    }
+
+    /// What is moved of a stack of codes; `None` if its values are quantized again.
+    fn moved_stack(
+        &self,
+        index: usize,
+        coding: &Coding,
+        transposed: bool,
+        scheme: QuantScheme,
+    ) -> Result<Option<Move>> {
+        if coding.transposed != transposed || coding.cut.is_some() || coding.groups.is_some() {
+            let what = "the codes of these stacked experts are not stored in the order of the model_type";
+            return Err(self.place(index, request(what)));
+        }
+        Ok(match scheme {
+            QuantScheme::Nvfp4 => {
+                Some(Move::nvfp4(self.checkpoint, coding, self.layout.divides(), transposed)?)
+            }
+            QuantScheme::W4a16 => Some(Move::int4(self.checkpoint, coding, self.is_symmetric)?),
+            QuantScheme::Mxfp4 => Move::mxfp4(coding, transposed),
+            _ => None,
+        })
     }
 
     fn place(&self, index: usize, error: Error) -> Error {
@@ -350,7 +435,7 @@ impl Chooser<'_> {
 
     fn finish(self) -> Result<Chosen> {
         let Self { mut chosen, odd, options, checkpoint, .. } = self;
-        if chosen.weights.is_empty() {
+        if chosen.weights.is_empty() && chosen.joined.is_empty() {
             let what = format!("no weight of the checkpoint gets the scheme {}", options.scheme);
             return Err(request(what).at_path(&checkpoint.source.folder));
         }

@@ -32,6 +32,11 @@ impl Layout for Compressed {
         true
     }
 
+    // As llm-compressor does with gpt-oss.
+    fn splits_alternating_rows(&self) -> bool {
+        true
+    }
+
     fn divides(&self) -> bool {
         true
     }
@@ -50,10 +55,7 @@ impl Layout for Compressed {
                 weight.codes(DType::Float8E4M3FN, &cast),
                 weight.scales(".weight_scale", DType::UInt8, &cast),
             ],
-            Mxfp4 => vec![
-                weight.pairs(".weight_packed", &cast),
-                weight.scales(".weight_scale", DType::UInt8, &cast),
-            ],
+            Mxfp4 => weight.mxfp4(".weight_packed", &cast),
             Nvfp4 => {
                 let Some((codes, scales, global)) = nvfp4(weight, true, 1) else { return Vec::new() };
                 vec![

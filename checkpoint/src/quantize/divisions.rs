@@ -4,7 +4,7 @@ use lanecast::{DType, half::bf16};
 
 use super::{QuantLayout, QuantScheme, QuantizeOptions, choose::choose, tensors};
 use crate::{
-    Checkpoint,
+    Callbacks, Checkpoint,
     write::divisions::{Random, check, write},
 };
 
@@ -60,6 +60,36 @@ fn ranges_of_every_layout_and_scheme_add_up() {
         }
     }
     assert!(count > 100, "{count}");
+}
+
+/// Codes of experts that are moved, from a stack and to a stack.
+#[test]
+fn ranges_of_moved_experts_add_up() {
+    let tensors_of: &[(&str, &[u64])] = &[
+        ("m.0.mlp.experts.gate_up_proj", &[3, 128, 288]),
+        ("m.0.mlp.experts.gate_up_proj_bias", &[3, 288]),
+        ("m.0.mlp.experts.down_proj", &[3, 128, 96]),
+        ("m.0.mlp.experts.down_proj_bias", &[3, 96]),
+    ];
+    let (folder, _) = model(tensors_of, "gpt_oss");
+    let out = tempfile::tempdir().expect("a folder");
+    let at = |name: &str| out.path().join(name);
+    let of = |scheme, layout| QuantizeOptions::new(scheme, layout);
+    let (stack, split) =
+        (of(QuantScheme::Mxfp4, QuantLayout::GptOss), of(QuantScheme::Mxfp4, QuantLayout::CompressedTensors));
+    super::quantize(folder.path(), &at("stack"), &stack, Callbacks::default()).expect("a report");
+    super::requantize(&at("stack"), &at("split"), &split, Callbacks::default()).expect("a report");
+    let fp8 = of(QuantScheme::Mxfp8, QuantLayout::CompressedTensors);
+    let (mut random, mut count) = (Random(5), 0);
+    for (src, options) in [("stack", split), ("split", stack), ("stack", fp8)] {
+        let checkpoint = Checkpoint::open(&at(src)).expect("a checkpoint");
+        let chosen = choose(&checkpoint, &options, options.layout.target(), true).expect("weights");
+        let new = tensors(&checkpoint, &chosen, options.layout.target(), &options);
+        check(&new, &mut random);
+        count += new.len();
+    }
+    // Codes, scales and a bias of each of 9 weights, or of each of 2 stacks.
+    assert_eq!(count, 27 + 6 + 27);
 }
 
 /// Scales that follow their codes in the file are made with them: the source is read once.

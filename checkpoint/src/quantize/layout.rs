@@ -15,12 +15,12 @@ use super::{
     comfy, compressed, deepseek, gguf, gpt_oss, gptq,
     kept::Kept,
     modelopt,
-    moved::{self, Mover},
+    moved::{self, Move, Mover},
     mxfp8,
     scheme::{QuantScheme, listed},
     table,
 };
-use crate::{checkpoint::Checkpoint, decode::Sink, error::request};
+use crate::{checkpoint::Checkpoint, coding::Packing, decode::Sink, error::request};
 
 /// What loads the checkpoint that [`quantize`](crate::quantize) writes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -191,6 +191,11 @@ pub(super) trait Layout: Sync {
         true
     }
 
+    /// Whether these modules may be experts in whose stack the rows of gate and up alternate.
+    fn splits_alternating_rows(&self) -> bool {
+        false
+    }
+
     /// Whether it writes GGUF files, whose weights have other names and whose blocks hold their scales.
     fn is_gguf(&self) -> bool {
         false
@@ -256,7 +261,8 @@ impl Make {
         match self {
             Self::Bytes(_) => 1,
             Self::Moved(part) => part.len(weight),
-            _ => self.unit_len(weight).map_or(u64::MAX, |len| len as u64),
+            // Rows without columns have no bytes.
+            _ => self.unit_len(weight).map_or(u64::MAX, |len| len.max(1) as u64),
         }
     }
 
@@ -349,6 +355,21 @@ impl Weight {
     pub(super) fn pairs(&self, end: &str, cast: &Cast) -> Output {
         let [rows, cols] = self.shape();
         self.output(end, DType::UInt8, &[rows, cols / 2], Make::Codes(cast.clone(), Form::Plain))
+    }
+
+    /// The codes of MXFP4 as a tensor whose name ends with `end`, and their scales.
+    pub(super) fn mxfp4(&self, end: &str, cast: &Cast) -> Vec<Output> {
+        if self.moved != Some(Move::Same) {
+            return vec![self.pairs(end, cast), self.scales(".weight_scale", DType::UInt8, cast)];
+        }
+        let [rows, cols] = self.shape();
+        let packing = Packing::rows(4, cols / 2);
+        let codes = Make::Moved(moved::Part::Codes { packing, transposed: false, pad: 1 });
+        let scales = Make::Moved(moved::Part::Scales { transposed: false, swizzled: false });
+        vec![
+            self.output(end, DType::UInt8, &[rows, cols / 2], codes),
+            self.output(".weight_scale", DType::UInt8, &[rows, cols / 32], scales),
+        ]
     }
 
     /// Scales in the shape of their grid.

@@ -23,7 +23,7 @@ impl QuantizeOptions {
     ///
     /// # Errors
     ///
-    /// Those of [`Checkpoint::open`]; [`Error::Request`](crate::Error::Request) if the layout is not [`QuantLayout::Comfy`], or if `like` has no
+    /// The errors of [`Checkpoint::open`]; [`Error::Request`](crate::Error::Request) if the layout is not [`QuantLayout::Comfy`], or if `like` has no
     /// quantized layers; [`Error::Unsupported`](crate::Error::Unsupported) if it has a layer in a format that no scheme has.
     pub fn like(mut self, src: &Path, like: &Path) -> Result<Self> {
         if self.layout != QuantLayout::Comfy {

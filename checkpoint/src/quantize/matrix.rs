@@ -9,6 +9,7 @@ use lanecast_files::{Error, Result};
 
 use crate::{
     checkpoint::{Checkpoint, Content},
+    coding::Coding,
     error::{At, lost},
     source::Stored,
 };
@@ -27,8 +28,12 @@ pub(super) struct Matrix {
     pub(super) tensor: usize,
     /// Which matrices of the tensor: more than one only if all of them are one weight.
     pub(super) batches: Range<usize>,
-    /// Which rows of each are the weight.
+    /// Which rows of each are the weight, counted in steps of `every`.
     pub(super) rows: Range<usize>,
+    /// The distance between rows of the weight: 2 if its rows alternate with the rows of another weight.
+    pub(super) every: usize,
+    /// The row of the tensor that is row 0, below `every`.
+    pub(super) phase: usize,
     /// Rows of a matrix of the tensor, as many as the weight has or more.
     pub(super) height: usize,
     /// Columns.
@@ -52,12 +57,24 @@ type Take<'t> = dyn FnMut(&Band<'_>) -> Result<()> + 't;
 impl Matrix {
     /// The whole of a tensor of two axes.
     pub(super) fn whole(tensor: usize, rows: usize, cols: usize) -> Self {
-        Self { tensor, batches: 0..1, rows: 0..rows, height: rows, cols, transposed: false }
+        let rows = 0..rows;
+        Self { tensor, batches: 0..1, height: rows.end, rows, every: 1, phase: 0, cols, transposed: false }
     }
 
     /// Rows of the weight, through all matrices.
     pub(super) fn all_rows(&self) -> usize {
         self.rows.len() * self.batches.len()
+    }
+
+    /// The row of the tensor that is a row of the weight, counted in one matrix.
+    pub(super) fn stored_row(&self, row: usize) -> usize {
+        (self.rows.start + row) * self.every + self.phase
+    }
+
+    /// The rows of the tensor from the first of some rows of the weight to the last. Every [`every`](Self::every)-th of them is one of these.
+    pub(super) fn span(&self, rows: &Range<usize>) -> Range<usize> {
+        let first = self.stored_row(rows.start);
+        first..first + rows.len().saturating_sub(1) * self.every + rows.len().min(1)
     }
 
     /// Rows of a band.
@@ -84,6 +101,11 @@ impl Matrix {
     ) -> Result<()> {
         match &checkpoint.contents[self.tensor] {
             Content::Plain(id) => self.plain_bands(checkpoint, &checkpoint.source.tensors[*id], rows, take),
+            Content::Coded(coding)
+                if self.transposed || coding.batches != 1 || self.rows.len() != self.height =>
+            {
+                self.stacked_bands(checkpoint, coding, rows, take)
+            }
             content => self.decoded_bands(checkpoint, content, rows, take),
         }
     }
@@ -100,20 +122,71 @@ impl Matrix {
         while first < rows.end {
             let (batch, row) = (first / self.rows.len(), first % self.rows.len());
             let rows = self.step().min(self.rows.len() - row).min(rows.end - first);
-            let (batch, row) = (self.batches.start + batch, self.rows.start + row);
-            let matrix = batch * self.height * self.cols;
+            let (span, matrix) =
+                (self.span(&(row..row + rows)), (self.batches.start + batch) * self.height * self.cols);
             let bytes = if self.transposed {
-                let pieces = [self.height * size, rows * size];
-                let columns = source.read_pieces(stored, (matrix + row) * size, pieces, self.cols)?;
-                transpose(&columns, [self.cols, rows], size)
+                let pieces = [self.height * size, span.len() * size];
+                let columns = source.read_pieces(stored, (matrix + span.start) * size, pieces, self.cols)?;
+                self.thin(transpose(&columns, [self.cols, span.len()], size), size)
             } else {
-                let pieces = [self.cols * size; 2];
-                source.read_pieces(stored, (matrix + row * self.cols) * size, pieces, rows)?
+                let pieces = [self.every * self.cols * size, self.cols * size];
+                source.read_pieces(stored, (matrix + span.start * self.cols) * size, pieces, rows)?
             };
             take(&Band { first, rows, dtype, bytes: &bytes })?;
             first += rows;
         }
         Ok(())
+    }
+
+    /// The rows of the weight among rows from one of them on, of elements of `size` bytes.
+    fn thin(&self, span: Vec<u8>, size: usize) -> Vec<u8> {
+        match self.every {
+            1 => span,
+            every => span.chunks((self.cols * size).max(1)).step_by(every).flatten().copied().collect(),
+        }
+    }
+
+    /// The exact values of codes that are stacked, as `float32`. The stored matrices have the rows of the weights.
+    fn stacked_bands(
+        &self,
+        checkpoint: &Checkpoint,
+        coding: &Coding,
+        rows: Range<usize>,
+        take: &mut Take<'_>,
+    ) -> Result<()> {
+        let flat = Content::Coded(Box::new(Coding { transposed: false, ..coding.clone() }));
+        let mut first = rows.start;
+        while first < rows.end {
+            let (batch, row) = (first / self.rows.len(), first % self.rows.len());
+            let rows = self.step().min(self.rows.len() - row).min(rows.end - first);
+            let (span, top) = (self.span(&(row..row + rows)), (self.batches.start + batch) * self.height);
+            let elements = (top + span.start) * self.cols..(top + span.end) * self.cols;
+            let mut values = Vec::with_capacity(elements.len() * size_of::<f64>());
+            checkpoint.decode_range(&flat, DType::Float64, false, elements, &mut |part| {
+                values.extend_from_slice(part);
+                Ok(())
+            })?;
+            let (values, mut bytes) = (self.thin(values, size_of::<f64>()), Vec::new());
+            for (i, value) in values.as_chunks().0.iter().enumerate() {
+                let at = (row + i / self.cols.max(1), i % self.cols.max(1));
+                bytes.extend(self.exact(checkpoint, f64::from_le_bytes(*value), at)?.to_le_bytes());
+            }
+            take(&Band { first, rows, dtype: DType::Float32, bytes: &bytes })?;
+            first += rows;
+        }
+        Ok(())
+    }
+
+    /// A value as `float32`.
+    fn exact(&self, checkpoint: &Checkpoint, value: f64, (row, col): (usize, usize)) -> Result<f32> {
+        let narrow = value as f32;
+        if f64::from(narrow) != value {
+            let what = format!(
+                "element ({row}, {col}) is {value:e}, which no power of two times a code of 8 bits is"
+            );
+            return Err(self.at(checkpoint, lost(what)));
+        }
+        Ok(narrow)
     }
 
     /// The exact values of codes, as `float32`.
@@ -134,16 +207,8 @@ impl Matrix {
         };
         checkpoint.decode_range(content, DType::Float64, false, elements, &mut |part| {
             for value in part.as_chunks().0 {
-                let value = f64::from_le_bytes(*value);
-                let narrow = value as f32;
-                if f64::from(narrow) != value {
-                    let (row, col) = (element / self.cols, element % self.cols);
-                    let what = format!(
-                        "element ({row}, {col}) is {value:e}, which no power of two times a code of 8 bits is"
-                    );
-                    return Err(self.at(checkpoint, lost(what)));
-                }
-                bytes.extend_from_slice(&narrow.to_le_bytes());
+                let at = (element / self.cols, element % self.cols);
+                bytes.extend(self.exact(checkpoint, f64::from_le_bytes(*value), at)?.to_le_bytes());
                 element += 1;
             }
             while bytes.len() >= band {

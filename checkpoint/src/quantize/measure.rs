@@ -14,9 +14,13 @@ use super::{
 use crate::{
     checkpoint::{Checkpoint, little},
     error::{lost, unsupported},
+    parallel::{Stop, count, in_order},
     prepared::{Extent, Measured},
     write::Callbacks,
 };
+
+/// Bytes of a weight that a thread measures at once.
+const RANGE: u64 = if cfg!(test) { 1 << 10 } else { 1 << 20 };
 
 /// The weights that share the scale of this one's tensor; `None` if it has none.
 fn shares(weight: &Weight, options: &QuantizeOptions) -> Option<String> {
@@ -46,6 +50,18 @@ pub(super) fn pass(
     let weights = weights.iter().enumerate();
     let measured = weights.filter(|(_, weight)| options.double_quant || shares(weight, options).is_some());
     measured.map(|(index, weight)| (index, extent(weight))).collect()
+}
+
+/// Ranges of a weight that threads measure, each about [`RANGE`] bytes.
+fn ranges(Extent { bytes, part }: Extent) -> impl Iterator<Item = Range<u64>> + Send {
+    let step = match part {
+        // Only the whole can be measured.
+        u64::MAX => bytes.max(1),
+        _ => (RANGE / part.max(1)).max(1) * part.max(1),
+    };
+    // An empty weight is measured, too.
+    let n = bytes.div_ceil(step).max(1);
+    (0..n).map(move |i| i * step..bytes.min((i + 1) * step))
 }
 
 /// Bytes of a row of the source.
@@ -84,7 +100,7 @@ impl Quantization {
             return Ok(measured);
         }
         if let Some(mover) = Mover::new(checkpoint, weight) {
-            return Ok(Measured { amax: mover.largest(matrix.rows.clone())?, ..measured });
+            return Ok(Measured { amax: mover.largest(0..matrix.all_rows())?, ..measured });
         }
         let mut all = Amax::default();
         matrix.bands(checkpoint, &mut |band| {
@@ -100,12 +116,27 @@ impl Quantization {
         Ok(Measured { amax: all.finite().into(), ..measured })
     }
 
-    /// Measures all weights of the pass.
+    /// Measures all weights of the pass. Several threads measure one that is large.
     pub(super) fn measure_all(&self, callbacks: &Callbacks<'_>) -> Result<()> {
-        let measure =
-            |(index, _): &(usize, Extent)| self.measure_weight(&self.chosen.weights[*index], callbacks);
-        let measured = self.pass.iter().map(measure).collect::<Result<Vec<Measured>>>()?;
-        self.share(&measured);
+        let ranges = self
+            .pass
+            .iter()
+            .enumerate()
+            .flat_map(|(index, (_, extent))| ranges(*extent).map(move |range| ((index, range), 1)));
+        let measure = |(index, range): (usize, Range<u64>), stop: &Stop| {
+            let cancelled = || stop.check().is_err();
+            let watched = Callbacks { progress: None, cancelled: Some(&cancelled) };
+            Ok((index, self.measure_range(index, range, &watched)?))
+        };
+        let mut all = vec![Measured::default(); self.pass.len()];
+        in_order(count(self.options.threads), ranges, measure, |measured| {
+            callbacks.check()?;
+            if let Some((index, measured)) = measured {
+                all[index] = measured.merge(all[index]);
+            }
+            Ok(())
+        })?;
+        self.share(&all);
         Ok(())
     }
 
@@ -129,5 +160,58 @@ impl Quantization {
             }
             chosen
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use lanecast::{DType, half::bf16};
+
+    use super::*;
+    use crate::{quantize::QuantLayout::CompressedTensors, write::divisions::write};
+
+    #[test]
+    fn ranges_are_whole_rows_of_the_whole_weight() {
+        for (bytes, part) in [(10_000, 24), (10_000, 5_000), (96, 24), (0, 24), (0, 0), (10_000, u64::MAX)] {
+            let all: Vec<Range<u64>> = ranges(Extent { bytes, part }).collect();
+            assert!(all[0].start == 0 && all[all.len() - 1].end == bytes, "{bytes} {part}: {all:?}");
+            assert!(
+                all.windows(2).all(|pair| pair[0].end == pair[1].start && pair[0].end.is_multiple_of(part))
+            );
+            assert_eq!(all.len() == 1, bytes <= RANGE.max(part) || part == u64::MAX, "{bytes} {part}");
+        }
+    }
+
+    /// The largest magnitude of one weight may be in any range.
+    #[test]
+    fn threads_measure_parts_of_one_weight() {
+        let folder = tempfile::tempdir().expect("a folder");
+        for at in [0, 5_000, 8_191] {
+            let value = |i| bf16::from_f32(if i == at { -7.0 } else { 0.25 }).to_le_bytes();
+            let data: Vec<u8> = (0..8192).flat_map(value).collect();
+            let tensor = lanecast_files::NewTensor {
+                name: "m.up.weight",
+                dtype: DType::BFloat16,
+                shape: &[128, 64],
+                data: &data,
+            };
+            write(folder.path(), &[tensor], "{}");
+            let options = QuantizeOptions {
+                threads: Some(3),
+                ..QuantizeOptions::new(QuantScheme::Nvfp4, CompressedTensors)
+            };
+            let of = Quantization::open(folder.path(), &folder.path().join("x"), &options).expect("a source");
+            let calls = Cell::new(0);
+            let cancelled = || {
+                calls.set(calls.get() + 1);
+                false
+            };
+            of.measure_all(&Callbacks { progress: None, cancelled: Some(&cancelled) }).expect("measurements");
+            assert_eq!(of.chosen().weights[0].amax, 7.0, "{at}");
+            // The caller looks whether it should go on after each range.
+            assert!(calls.get() >= 16, "{}", calls.get());
+        }
     }
 }

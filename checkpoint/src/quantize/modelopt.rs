@@ -83,9 +83,7 @@ impl Layout for ModelOpt {
                 weight.codes(DType::Float8E4M3FN, &cast),
                 weight.scales(".weight_scale", DType::UInt8, &cast),
             ],
-            Mxfp4 => {
-                vec![weight.pairs(".weight", &cast), weight.scales(".weight_scale", DType::UInt8, &cast)]
-            }
+            Mxfp4 => weight.mxfp4(".weight", &cast),
             Nvfp4 => {
                 let Some((codes, scales, global)) = nvfp4(weight, false, 1) else { return Vec::new() };
                 vec![

@@ -42,7 +42,7 @@ pub(super) enum Part {
     Scales { transposed: bool, swizzled: bool },
     /// Zero points on the grid of scales or on its transpose; less one if fields are so.
     Zeros { packing: Packing, transposed: bool, less_one: bool },
-    /// The group of each input, of so many.
+    /// The group of each input. A group has this number of inputs.
     Groups(usize),
 }
 
@@ -68,7 +68,7 @@ impl Weight {
         match self.moved? {
             Move::Nvfp4(global) => Some(global),
             Move::Mxfp4 => Some(power(sign * exponent(self.amax)) as f32),
-            Move::Int4(_) => None,
+            Move::Int4(_) | Move::Same => None,
         }
     }
 
@@ -109,6 +109,10 @@ impl<'a> Mover<'a> {
 
     /// Passes a range of the bytes of a part to a sink. It begins at a multiple of [`len`](Part::len).
     pub(super) fn produce(&self, part: Part, range: Range<u64>, sink: &mut Sink<'_>) -> Result<()> {
+        // Rows without columns have no bytes.
+        if range.is_empty() {
+            return Ok(());
+        }
         let range = range.start as usize..range.end as usize;
         match part {
             Part::Codes { packing, transposed, pad } => self.codes(packing, transposed, pad, range, sink),
@@ -147,22 +151,28 @@ impl<'a> Mover<'a> {
         }
     }
 
+    /// Whether the stored matrix is the transpose of the weight.
+    fn is_transposed(&self) -> bool {
+        self.coding.transposed != self.weight.matrix.transposed
+    }
+
     /// Rows of the weight and groups of a row.
     fn grid(&self) -> [usize; 2] {
         let [rows, _] = self.weight.shape();
         let [a, b] = self.coding.scales.as_ref().map_or([0, 0], |scales| scales.grid);
-        [rows, if self.coding.transposed { a } else { b }]
+        [rows, if self.is_transposed() { a } else { b }]
     }
 
     /// Fields of rows of the weight, or of rows of its transpose.
-    fn fields(&self, rows: Range<usize>, transposed: bool) -> Result<Vec<u8>> {
+    pub(super) fn fields(&self, rows: Range<usize>, transposed: bool) -> Result<Vec<u8>> {
         let [n, k] = self.weight.shape();
         let (coding, cols) = (self.coding, if transposed { n } else { k });
-        let source = &self.checkpoint.source;
-        if coding.transposed == transposed {
-            let patch = coding.patch(source, 0, rows.clone(), 0..coding.cols)?;
+        let (source, matrix) = (&self.checkpoint.source, &self.weight.matrix);
+        if self.is_transposed() == transposed {
+            let span = matrix.span(&rows);
+            let patch = coding.patch(source, matrix.batches.start, span.clone(), 0..coding.cols)?;
             let mut fields = vec![0; rows.len() * cols];
-            for (row, fields) in rows.zip(fields.chunks_exact_mut(cols.max(1))) {
+            for (row, fields) in span.step_by(matrix.every).zip(fields.chunks_exact_mut(cols.max(1))) {
                 patch.unpack(row, 0..cols, fields);
             }
             return Ok(fields);
@@ -190,7 +200,7 @@ impl<'a> Mover<'a> {
         let deep = packing.deep();
         let (first, end) = (range.start / packing.pitch * deep, range.end / packing.pitch * deep);
         debug_assert!(end <= packing.stored_rows(height.next_multiple_of(pad)) * deep);
-        let most = if transposed == self.coding.transposed { PATCH } else { SLAB };
+        let most = if transposed == self.is_transposed() { PATCH } else { SLAB };
         let step = (most / width.max(1)).max(1).next_multiple_of(deep);
         for top in (first..end).step_by(step) {
             let bottom = end.min(top + step);
@@ -208,9 +218,9 @@ impl<'a> Mover<'a> {
     }
 
     /// Fails if the codes have fewer bytes than the weight needs.
-    fn check_codes(&self) -> Result<()> {
-        let Coding { packing, rows, codes, .. } = self.coding;
-        let need = packing.stored_rows(*rows).saturating_mul(packing.pitch);
+    pub(super) fn check_codes(&self) -> Result<()> {
+        let Coding { packing, rows, codes, batches, .. } = self.coding;
+        let need = packing.stored_rows(*rows).saturating_mul(packing.pitch).saturating_mul(*batches);
         let have = self.checkpoint.source.tensors[*codes].bytes;
         match have < need {
             true => Err(self.at(invalid(format!("the codes have {have} bytes, and need {need}")))),
@@ -226,7 +236,7 @@ impl<'a> Mover<'a> {
     }
 
     /// The scales of rows of the weight, in the order of the rows, as the layout stores them.
-    fn scales(&self, rows: Range<usize>) -> Result<Vec<u8>> {
+    pub(super) fn scales(&self, rows: Range<usize>) -> Result<Vec<u8>> {
         let stored = self.stored_scales(rows.clone())?;
         self.check_scales(&stored, rows.start)?;
         match self.moved {
@@ -252,12 +262,14 @@ impl<'a> Mover<'a> {
             let places = rows.flat_map(|row| (0..groups).map(move |col| swizzle(row - first, col, wide)));
             return Ok(places.map(|place| bytes[place]).collect());
         }
-        if self.coding.transposed {
+        if self.is_transposed() {
             let pieces = [pitch, rows.len() * size];
             let columns = source.read_pieces(tensor, rows.start * size, pieces, groups)?;
             return Ok(flip(&columns, [groups, rows.len()], size));
         }
-        source.read_pieces(tensor, rows.start * pitch, [pitch, pitch], rows.len())
+        let matrix = &self.weight.matrix;
+        let first = matrix.batches.start * scales.grid[0] + matrix.stored_row(rows.start);
+        source.read_pieces(tensor, first * pitch, [matrix.every * pitch, pitch], rows.len())
     }
 
     /// Fails if a scale is NaN or infinite.
@@ -319,7 +331,7 @@ impl<'a> Mover<'a> {
         for top in rows.clone().step_by(step) {
             let rows = top..rows.end.min(top + step);
             let stored = self.stored_scales(rows.clone())?;
-            self.check_scales(&stored, top)?;
+            self.check_scales(&stored, self.weight.matrix.rows.start + top)?;
             let fields = self.fields(rows, false)?;
             let lines = fields.chunks_exact(cols.max(1)).zip(stored.chunks_exact(groups.max(1)));
             for (fields, scales) in lines {
@@ -339,7 +351,7 @@ impl<'a> Mover<'a> {
             return Ok(vec![MIDDLE; rows * groups]);
         };
         let bytes = self.checkpoint.source.read_all(&self.checkpoint.source.tensors[id])?;
-        let [height, width] = if self.coding.transposed { [groups, rows] } else { [rows, groups] };
+        let [height, width] = if self.is_transposed() { [groups, rows] } else { [rows, groups] };
         if bytes.len() < packing.stored_rows(height) * packing.pitch {
             return Err(self.at(invalid("the zero points have too few bytes")));
         }
@@ -350,7 +362,7 @@ impl<'a> Mover<'a> {
         if less_one {
             fields.iter_mut().for_each(|field| *field = field.wrapping_add(1) & 15);
         }
-        Ok(if self.coding.transposed { flip(&fields, [height, width], 1) } else { fields })
+        Ok(if self.is_transposed() { flip(&fields, [height, width], 1) } else { fields })
     }
 
     /// Fails if a zero point is not that of symmetric codes.
@@ -384,6 +396,7 @@ impl Part {
                 let (group, size) = match weight.moved? {
                     Move::Int4(Int4 { group, scales, .. }) => (group.unwrap_or(k), scales.size()),
                     Move::Nvfp4(_) | Move::Mxfp4 => (16, 1),
+                    Move::Same => (32, 1),
                 };
                 let groups = k.div_ceil(group.max(1));
                 let groups = if swizzled { groups.next_multiple_of(4) } else { groups };
@@ -396,7 +409,7 @@ impl Part {
 
     /// Bytes of the smallest range that can be produced alone; `u64::MAX` if only all of them can.
     pub(super) fn len(self, weight: &Weight) -> u64 {
-        self.rows(weight).map_or(u64::MAX, |(_, bytes)| bytes as u64)
+        self.rows(weight).map_or(u64::MAX, |(_, bytes)| bytes.max(1) as u64)
     }
 }
 

@@ -173,7 +173,7 @@ impl QuantScheme {
         })
     }
 
-    /// Whether codes and scales of other layouts become those of the scheme as they are.
+    /// Whether codes and scales of other layouts are codes and scales of the scheme without a change.
     pub(crate) fn is_moved(self) -> bool {
         matches!(self, Self::Nvfp4 | Self::W4a16)
     }

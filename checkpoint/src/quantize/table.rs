@@ -252,8 +252,8 @@ fn nested(absmaxes: &[f32], offset: f32, part: Part, sink: &mut Sink<'_>) -> Res
     sink(&bytes)
 }
 
-/// The table of 256 numbers that bitsandbytes quantizes scales with: seven decades, of which each has twice as many numbers as the one
-/// below, zero and one.
+/// The table of 256 numbers that bitsandbytes quantizes scales with: zero, one, and seven decades. Each decade
+/// has twice as many numbers as the one below.
 pub(super) fn dynamic_map() -> Vec<f32> {
     let mut map = vec![0.0, 1.0];
     for decade in 0..7 {

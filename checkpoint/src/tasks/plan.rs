@@ -54,7 +54,7 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// Its name, that of the subcommand of the program.
+    /// Its name, which is the subcommand of the program.
     pub fn name(&self) -> &'static str {
         match self {
             Self::Convert(_) => "convert",
@@ -156,7 +156,7 @@ pub struct Task {
     /// The index of the file that a `prepare` makes and a `shard` ends.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file: Option<usize>,
-    /// What a `range` writes. Those of `amax` count through the bytes of all measured weights as if these were one file.
+    /// What a `range` writes. The ranges of an `amax` count through the bytes of all measured weights as if these were one file.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranges: Vec<ByteRange>,
 }
@@ -227,7 +227,7 @@ impl TaskPlan {
     ///
     /// # Errors
     ///
-    /// Those of the operation, as far as headers show them; [`Error::Exists`] if `dst` exists and may not be replaced.
+    /// The errors of the operation, as far as headers show them; [`Error::Exists`] if `dst` exists and may not be replaced.
     pub fn new(src: &Path, dst: &Path, operation: Operation, options: PlanOptions) -> Result<Self> {
         if options.range_size == 0 {
             return Err(request("a task cannot write 0 bytes").at("range_size"));

@@ -1,7 +1,7 @@
 //! Ranges of the output: which parts of tensors they are, and how these are written.
 //!
 //! *Method.* The ranges of a task are cut into chunks, which threads write at their places, each through its own handle of the file. Checksums
-//! of chunks combine to those of ranges.
+//! of chunks combine to checksums of ranges.
 
 use std::{
     fs::File,

@@ -45,12 +45,12 @@ pub struct TaskReport {
 }
 
 impl TaskPlan {
-    /// Runs a task on so many threads, those of this machine by default. It is skipped if its work is done.
+    /// Runs a task on `threads` threads; by default, one for each core. It is skipped if its work is done.
     ///
     /// # Errors
     ///
     /// [`Error::Request`] if there is no such task, one of an earlier phase is pending, or the source has changed since the plan was
-    /// made; [`Error::Exists`] if the output exists and may not be replaced; those of the operation; [`Error::Cancelled`]. What is
+    /// made; [`Error::Exists`] if the output exists and may not be replaced; the errors of the operation; [`Error::Cancelled`]. What is
     /// written by then is not lost, and no marker speaks of what is not written.
     pub fn run(&self, id: usize, threads: Option<usize>, mut callbacks: Callbacks<'_>) -> Result<TaskReport> {
         let start = Instant::now();

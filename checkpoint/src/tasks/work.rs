@@ -10,7 +10,7 @@
 //! *Law.* A marker says less than what is on the disk, never more: bytes are flushed before it gets its name, and it is valid only while the
 //! file has these bytes. A marker that is missing, damaged or of another plan says nothing. Times say nothing.
 //!
-//! Sizes are those of opened files: network file systems look them up again when a file is opened.
+//! Sizes are read from opened files: network file systems look them up again when a file is opened.
 
 use std::{
     fs::{self, File, TryLockError},

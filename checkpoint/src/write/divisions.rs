@@ -61,7 +61,7 @@ pub(crate) fn check(tensors: &[NewTensor<'_>], random: &mut Random) {
     }
 }
 
-/// Checks that elements of a tensor that are decoded alone are those of the whole, whatever the first is.
+/// Checks that elements that are decoded alone have the values that they have in the whole tensor, whatever the first is.
 fn check_elements(checkpoint: &Checkpoint, content: &Content, plainly: bool, random: &mut Random) {
     let name = &checkpoint.source.tensors[content.id()].name;
     let decode = |range: Range<usize>| {

@@ -48,7 +48,7 @@ pub struct Step<'a> {
     pub tensor: &'a str,
     /// Bytes of tensors that are written or read.
     pub done: u64,
-    /// Bytes of tensors that will be written or read; those of files that have arrived, as long as others are waited for.
+    /// Bytes of tensors that will be written or read. As long as files of the source are waited for, only bytes of files that have arrived.
     pub total: u64,
     /// Bytes of tensors of this file that are written.
     pub file_done: u64,
@@ -96,7 +96,7 @@ impl Callbacks<'_> {
 /// What passes a range of the bytes of a tensor to a sink: little-endian elements in C order, packed, as many as the tensor declares.
 ///
 /// A range begins at a multiple of [`NewTensor::part`], and ends at one or with the tensor. The bytes do not depend on how a tensor is divided,
-/// and several threads may produce ranges at the same time. Notes of ranges add up to those of the tensor.
+/// and several threads may produce ranges at the same time. Notes of ranges add up to the notes of the tensor.
 pub(crate) type Produce<'a> = dyn Fn(Range<u64>, &mut Sink<'_>) -> Result<Notes> + Send + Sync + 'a;
 
 /// A tensor of the output.
@@ -197,8 +197,12 @@ impl Plan<'_> {
             return Ok(written);
         }
         let staged = StagedFolder::create(dst, replace)?;
-        let mut written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
-        self.write_rest(staged.path(), callbacks)?;
+        let mut write = || {
+            let written = self.write_shards(&mut Folder::new(staged.path()), callbacks)?;
+            self.write_rest(staged.path(), callbacks)?;
+            Ok(written)
+        };
+        let mut written = write().map_err(|error| name_output(error, staged.path(), dst))?;
         written.files = self.names();
         callbacks.check()?;
         staged.commit()?;
@@ -255,6 +259,15 @@ impl Plan<'_> {
             Some(text) => write(INDEX, &text),
             None => Ok(()),
         }
+    }
+}
+
+/// The error, which names the output, too, if its place is in the temporary folder.
+fn name_output(error: Error, temporary: &Path, dst: &Path) -> Error {
+    let is_in = |place: &str| Path::new(place).starts_with(temporary);
+    match error.detail().is_some_and(|detail| is_in(&detail.place)) {
+        true => error.in_path(dst),
+        false => error,
     }
 }
 

@@ -20,7 +20,7 @@ pub struct Loss {
     pub all_zero: bool,
 }
 
-/// Warnings about tensors, and what they lost. Those of ranges of a tensor have an entry for each cast, also for one that lost nothing.
+/// Warnings about tensors, and what they lost. The notes of a range of a tensor have an entry for each cast, also for one that lost nothing.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Notes {
     pub(crate) warnings: Vec<String>,

@@ -35,7 +35,7 @@ pub(crate) fn names_gguf(dst: &Path) -> bool {
     dst.extension().is_some_and(|extension| extension == "gguf")
 }
 
-/// Whether the output `dst` of so many shards becomes a file, by its name. Fails if this checkpoint becomes a folder only, or if one of both
+/// Whether the output `dst` becomes a file, by its name. `shards` is the number of its shards. Fails if this checkpoint becomes a folder only, or if one of both
 /// is in the other.
 pub(crate) fn becomes_file(source: &Source, shards: usize, dst: &Path) -> Result<bool> {
     let names_file = dst.extension().is_some_and(|extension| extension == "safetensors");

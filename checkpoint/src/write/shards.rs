@@ -17,7 +17,7 @@ pub(crate) enum Cut {
     Size(u64),
 }
 
-/// Divides tensors, in the order of the files of the source, among shards, and names those. `metadata` is that of a file of the source.
+/// Divides tensors, in the order of the files of the source, among shards, and names the shards. `metadata` returns the metadata of a file of the source.
 pub(crate) fn name_shards<'a>(
     source: &Source,
     tensors: Vec<NewTensor<'a>>,

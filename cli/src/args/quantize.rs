@@ -2,8 +2,8 @@
 
 use std::{num::NonZeroUsize, path::PathBuf};
 
-use clap::Args;
-use lanecast_checkpoint::{QuantLayout, QuantScheme, QuantizeOptions};
+use clap::{Args, ValueEnum};
+use lanecast_checkpoint::{Experts, QuantLayout, QuantScheme, QuantizeOptions};
 
 use super::{
     Planning,
@@ -28,9 +28,30 @@ pub struct Quantize {
     /// Give weights the schemes that they have in this file of ComfyUI; --scheme is for those that it lacks
     #[arg(long, value_name = "FILE")]
     pub like: Option<PathBuf>,
+    /// What becomes of experts that the model stacks in one tensor [default: split]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub experts: Option<StackedExperts>,
     /// Quantize the scales of nf4 and fp4, too
     #[arg(long)]
     pub double_quant: bool,
+}
+
+/// What becomes of stacked experts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum StackedExperts {
+    /// Modules of their own
+    Split,
+    /// The stack as it is, not quantized
+    Keep,
+}
+
+impl From<StackedExperts> for Experts {
+    fn from(experts: StackedExperts) -> Self {
+        match experts {
+            StackedExperts::Split => Self::Split,
+            StackedExperts::Keep => Self::Keep,
+        }
+    }
 }
 
 /// The arguments of `requantize`.

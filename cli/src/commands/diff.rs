@@ -124,7 +124,8 @@ fn to_text(found: &Comparison, exceeded: &[Exceeded<'_>]) -> String {
     }
     for (title, keys) in configurations(found) {
         let mut rows = vec![[title, "A", "B"].map(str::to_owned).to_vec()];
-        rows.extend(keys.iter().map(|key| key_cells(key).to_vec()));
+        // `--json` has them whole.
+        rows.extend(keys.iter().map(|key| key_cells(key).map(text::shortened).to_vec()));
         out.push_str(&text::headed(&rows));
     }
     for Exceeded { tensor, metric, value, limit } in exceeded {
@@ -153,9 +154,14 @@ fn key_cells(of: &ConfigDifference) -> [String; 3] {
 }
 
 fn summary(found: &Comparison) -> String {
-    let equal = found.tensors.iter().filter(|tensor| tensor.different == 0).count();
+    let of = |is: fn(&Difference) -> bool| found.tensors.iter().filter(|tensor| is(tensor)).count();
+    let equal = of(|tensor| tensor.different == 0 && tensor.rounded == 0);
+    let rounded = match of(|tensor| tensor.different == 0 && tensor.rounded > 0) {
+        0 => String::new(),
+        n => format!(", {n} equal after rounding to the other dtype"),
+    };
     format!(
-        "{} compared, {equal} equal; {} incomparable, {} only in A, {} only in B; layouts {} and {}\n",
+        "{} compared, {equal} equal{rounded}; {} incomparable, {} only in A, {} only in B; layouts {} and {}\n",
         text::count(found.tensors.len() as u64, "tensor"),
         found.incomparable.len(),
         found.only_a.len(),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use lanecast_checkpoint::{
-    Callbacks, Operation, QuantizeOptions, QuantizeReport, TaskPlan, quantize as to_codes,
+    Callbacks, Experts, Operation, QuantizeOptions, QuantizeReport, TaskPlan, quantize as to_codes,
     requantize as to_other_codes,
 };
 
@@ -18,6 +18,7 @@ use crate::{
 pub fn run(args: &Quantize) -> Result<()> {
     let options = QuantizeOptions {
         ignore: args.ignore.clone(),
+        experts: args.experts.map(Experts::from).unwrap_or_default(),
         double_quant: args.double_quant,
         ..args.how.options()
     };

@@ -188,9 +188,10 @@ that are plain there stay, and those that FILE lacks follow --scheme. --map and
 
 Experts that are stacked in one tensor are split into modules if the model_type is
 known (llama4, qwen3_vl_moe, qwen3_5_moe, granitemoe, granitemoeshared,
-granitemoehybrid). Other weights of three axes are refused, unless --ignore names
-them or the last axis is the kernel of a convolution (at most 16). gpt-oss stores
-those of gpt-oss only, and comfy is one file. DST appears complete or not at all.
+granitemoehybrid; gpt_oss for compressed-tensors). --experts keep keeps stacks.
+Other weights of three axes are refused, unless --ignore names them or the last axis
+is the kernel of a convolution (at most 16). gpt-oss stores experts of gpt-oss only,
+and comfy is one file. DST appears complete or not at all.
 
 The layout gguf makes a .gguf file of one with floats; a split model becomes one
 file. Names, metadata and alignment stay; general.file_type is that of --scheme.
@@ -215,6 +216,9 @@ Codes and scales of these schemes are moved as they are:
     modelopt and comfy multiply by it: between these it must be a power of two
   nvfp4 from MXFP4: the scales of all weights that share a scale of the tensor must
     be within 2^17 of each other; blocks of zeros do not count
+  mxfp4 from MXFP4: compressed-tensors, modelopt. The stacked experts of gpt-oss
+    become modules of compressed-tensors. Such modules with their biases become
+    stacks of gpt-oss; all must be there, and nothing else may be quantized
   w4a16 from 4-bit integers of compressed-tensors, GPTQ or AWQ, of any group size:
     compressed-tensors, gptq, awq. gptq needs rows and columns in multiples of 8,
     awq rows, and both one group size. Codes in the order of activations (g_idx)
@@ -304,8 +308,10 @@ or stacks (experts.gate_up_proj, experts.down_proj) are matched with the single
 weights of the other side, and listed one by one. The model_type in config.json says
 whether stacked matrices are transposed; if it is unknown, their shapes do.
 
-Plain tensors are compared exactly. A weight with codes is decoded to the dtype of
-the other side, or to float32 if the other side has codes, too.
+Plain tensors are compared exactly, and so are two weights with codes. Beside a
+plain tensor, a weight with codes is decoded to the dtype of that tensor. The summary
+counts tensors that only this rounding makes equal; in the object of --json, rounded
+is the number of such values of a tensor.
 
 An error is the value in A less that in B, the reference:
 

@@ -1,4 +1,4 @@
-//! What of a weight can be moved to a layout: the same scheme, or one whose scales hold those of the source.
+//! What of a weight can be moved to a layout: the same scheme, or one whose scales hold the scales of the source.
 
 use lanecast::DType;
 use lanecast_files::{Error, Result};
@@ -15,8 +15,10 @@ use crate::{
 pub(in crate::quantize) enum Move {
     /// NVFP4, with the scale of the tensor as the layout stores it.
     Nvfp4(f32),
-    /// MXFP4, whose scales become those of NVFP4.
+    /// MXFP4, whose scales become scales of NVFP4.
     Mxfp4,
+    /// MXFP4 as it is.
+    Same,
     /// 4-bit integers.
     Int4(Int4),
 }
@@ -38,14 +40,29 @@ fn refused(checkpoint: &Checkpoint, id: Id, error: Error) -> Error {
 }
 
 impl Move {
-    /// The NVFP4 that a weight becomes. `divides` says whether the layout divides by the scale of the tensor.
+    /// The MXFP4 of a weight; `None` if it has other codes. `transposed` says whether a tensor has the inputs of the weight as rows.
+    pub(in crate::quantize) fn mxfp4(coding: &Coding, transposed: bool) -> Option<Self> {
+        let scales = coding.scales.as_ref().filter(|_| is_matrix(coding, transposed))?;
+        let is_block = matches!(
+            scales,
+            Scales { data: ScaleData::Tensor(_, DType::Float8E8M0FNU), block: [1, 32], swizzled: None, .. }
+        );
+        let is_mxfp4 =
+            matches!((&coding.values, coding.factor), (Codes::Float(DType::Float4E2M1FN), Factor::None));
+        (is_block && is_mxfp4 && coding.cut.is_none()).then_some(Self::Same)
+    }
+
+    /// The NVFP4 that a weight becomes. `divides` says whether the layout divides by the scale of the tensor, and `transposed` whether a tensor
+    /// has the inputs of the weight as rows.
     pub(in crate::quantize) fn nvfp4(
         checkpoint: &Checkpoint,
         coding: &Coding,
         divides: bool,
+        transposed: bool,
     ) -> Result<Self> {
         let source = &checkpoint.source;
-        let plain = matches!(coding.values, Codes::Float(DType::Float4E2M1FN)) && is_matrix(coding);
+        let plain =
+            matches!(coding.values, Codes::Float(DType::Float4E2M1FN)) && is_matrix(coding, transposed);
         let scales = coding.scales.as_ref().filter(|_| plain);
         let block = scales.map(|Scales { data, block, .. }| match data {
             ScaleData::Tensor(_, dtype) => (*dtype, *block),
@@ -136,7 +153,7 @@ impl Move {
     }
 }
 
-/// Whether a weight is one matrix as it is stored.
-fn is_matrix(coding: &Coding) -> bool {
-    !coding.transposed && coding.batches == 1 && coding.groups.is_none() && coding.biases.is_none()
+/// Whether the rows of the stored matrices are rows of weights.
+fn is_matrix(coding: &Coding, transposed: bool) -> bool {
+    coding.transposed == transposed && coding.groups.is_none() && coding.biases.is_none()
 }
