@@ -143,8 +143,8 @@ fn elements(cast: &Cast, size: Size, dram: usize) -> usize {
     size.elements().unwrap_or(footprint * 8 / bits / step * step)
 }
 
-/// The rows of the dimension: every way with a source that loses nothing, and those that go on with one of which every second value is
-/// out of range.
+/// The rows of the dimension: every way on a source that loses nothing, and the ways that do not stop at a loss on a source where every
+/// second value is out of range.
 ///
 /// # Errors
 ///

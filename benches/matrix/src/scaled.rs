@@ -117,10 +117,8 @@ pub(crate) fn rows(amount: &Amount) -> Result<Vec<dimensions::Row>, String> {
                 for from in [DType::Float32, DType::BFloat16] {
                     let kilo = if amount.short { 16 } else { kilo };
                     let cell = Cell { tier, scheme, from, shape: [(kilo << 10) / COLUMNS, COLUMNS] };
-                    let effort = Effort {
-                        min_rounds: 3.min(amount.effort(0, 0).min_rounds),
-                        ..amount.effort(60, 100)
-                    };
+                    let effort = amount.effort(60, 100);
+                    let effort = Effort { min_rounds: effort.min_rounds.min(3), ..effort };
                     let row = cell.row(&effort).map_err(|e| format!("{name} of {from} on {tier}: {e}"))?;
                     let mut put = |cast: &str, speed: &Speed| {
                         rows.push(dimensions::Row {

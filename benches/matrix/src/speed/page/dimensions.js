@@ -1,6 +1,6 @@
 // Dimensions: representative casts beside the matrix. A dimension is a table by two of its keys; its other keys are choices.
 
-const THREADED = (count) => (count === "1" ? "1 thread" : `${count} threads`);
+const threadsOf = (count) => (count === "1" ? "1 thread" : `${count} threads`);
 
 // `ratio` says what the time is divided by. A dimension that is `inverted` shows how many times as fast the cast is instead.
 const DIMENSIONS = {
@@ -13,7 +13,7 @@ const DIMENSIONS = {
     limit: 1.5,
     near: true,
     say: (value) => `${digits(value, 3)} times the time with default options`,
-    note: "Profiles and single options, within the second cache. Profiles that change nothing for a pair show how large chance is.",
+    note: "Profiles and single options, within the second cache. A profile that changes nothing for a pair shows the noise of the figures.",
   },
   scaled: {
     name: "Scaled casts",
@@ -45,7 +45,7 @@ const DIMENSIONS = {
     call: true,
     curve: { by: "call", name: (call) => (call === "cast" ? "cast" : "plan"), limit: () => "memcpy", baseline: "loop of as", x: "elements", y: "ns per call" },
     say: (value) => `${digits(value, 3)} times as fast as the compiler's loop of as`,
-    note: "Nanoseconds of one call with the source in the first cache: a typed cast, or a plan that was resolved before. Beside memcpy of as many bytes, and beside the compiler's own loop where Rust has both types.",
+    note: "Nanoseconds of one call with the source in the first cache: a typed cast, or a plan that was resolved before. The memcpy reads and writes as many bytes. The compiler's loop exists where Rust has both types.",
   },
   addresses: {
     name: "Addresses",
@@ -65,9 +65,9 @@ const DIMENSIONS = {
     ratio: "Speedup",
     scale: "speedup",
     inverted: true,
-    curve: { by: "threads", name: THREADED, limit: (count) => `limit, ${THREADED(count)}`, x: "KiB of source and destination", y: "ns per element" },
+    curve: { by: "threads", name: threadsOf, limit: (count) => `limit, ${threadsOf(count)}`, x: "KiB of source and destination", y: "ns per element" },
     say: (value) => `${digits(value, 3)} times as fast as one thread`,
-    note: "One cast on the threads of a pool, by the bytes of source and destination. A cast that one thread ends before others wake stays on one thread. The limit moves the bytes on one thread or on all, whichever is faster.",
+    note: "One cast on the threads of a pool, by the bytes of source and destination. A cast that one thread finishes before others wake stays on one thread. The limit moves the bytes on one thread or on all, whichever is faster.",
   },
   checked: {
     name: "Checked casts",
@@ -78,7 +78,7 @@ const DIMENSIONS = {
     limit: 3,
     near: true,
     say: (value) => `${digits(value, 3)} times the time of the plain cast of the same values`,
-    note: "Casts that detect losses. Checked casts end at the first loss, so their sources lose nothing. Masked and counting casts also have sources of which every second value is out of range.",
+    note: "Casts that detect losses. Checked casts end at the first loss, so their sources lose nothing. Masked and counting casts also run on sources where every second value is out of range.",
   },
 };
 
@@ -162,7 +162,7 @@ const CHOICES = {
   size: (value) => SIZES[value].name,
   side: (value) => `${value} × ${value}`,
   call: (value) => (value === "cast" ? "typed cast" : "plan"),
-  threads: THREADED,
+  threads: threadsOf,
 };
 const choiceName = (key, value) => CHOICES[key]?.(value) ?? value;
 
