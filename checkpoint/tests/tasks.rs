@@ -104,15 +104,22 @@ fn operations(folder: &Path, goldens: &Goldens) -> Vec<(PathBuf, Operation)> {
     }
     assert!(dequantized > 5, "{dequantized}");
     let integers = |layout| QuantizeOptions::new(QuantScheme::W4a16, layout);
+    let split = QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::CompressedTensors);
     for (name, options) in [
         ("modelopt_mxfp4", again),
         ("modelopt_mxfp4", nvfp4(QuantLayout::CompressedTensors)),
         ("modelopt_nvfp4", nvfp4(QuantLayout::ModelOpt)),
         ("W4A16", integers(QuantLayout::Gptq)),
         ("awq_gemm", integers(QuantLayout::CompressedTensors)),
+        ("gpt_oss", split.clone()),
+        ("gpt_oss", nvfp4(QuantLayout::CompressedTensors)),
     ] {
         all.push((goldens.path(name), Operation::Requantize(options)));
     }
+    let modules = folder.join("modules");
+    requantize(&goldens.path("gpt_oss"), &modules, &split, Callbacks::default()).expect("a report");
+    let stack = QuantizeOptions::new(QuantScheme::Mxfp4, QuantLayout::GptOss);
+    all.push((modules, Operation::Requantize(stack)));
     all
 }
 
