@@ -126,8 +126,9 @@ pub fn quantize(
 /// [`QuantScheme::W4a16`] are moved as they are: NVFP4, MXFP4 with scales that are near each other, and the 4-bit integers of
 /// compressed-tensors, GPTQ and AWQ. The scales of other schemes are powers of two. MXFP4 that stays [`QuantScheme::Mxfp4`] keeps its bytes.
 ///
-/// The stacked experts of gpt-oss become modules of [`QuantLayout::CompressedTensors`], as llm-compressor makes them, with their biases. Such
-/// modules of MXFP4 become a stack of [`QuantLayout::GptOss`] if all experts and biases are there and no other weight is quantized.
+/// The stacked experts of gpt-oss become modules of [`QuantLayout::CompressedTensors`], as llm-compressor makes them, with their biases.
+/// transformers does not load these, and a warning says so. Such modules of MXFP4 become a stack of [`QuantLayout::GptOss`] if all experts and
+/// biases are there and no other weight is quantized.
 ///
 /// # Errors
 ///
