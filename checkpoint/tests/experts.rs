@@ -8,13 +8,14 @@ use std::{
 
 use lanecast::DType::{self, BFloat16, UInt8};
 use lanecast_checkpoint::{
-    Callbacks, Checkpoint, Error, QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport, requantize,
+    Callbacks, Checkpoint, Error, Loader, QuantLayout, QuantScheme, QuantizeOptions, QuantizeReport,
+    Severity, check, requantize,
 };
 use serde_json::{Value, json};
 
 use crate::common::{
     Goldens,
-    weights::{config, decoded, halves, random, run, stored},
+    weights::{config, decoded, stored},
     write,
 };
 
@@ -82,7 +83,7 @@ fn stacks_of_mxfp4_become_modules_and_stacks_again() {
     // Biases count as copies: one for each weight.
     assert_eq!((report.weights_quantized, report.tensors_copied), (9, 10));
     let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
-    assert!(warning.contains("llm-compressor") && warning.contains("not tested"), "{warning}");
+    assert!(warning.contains("llm-compressor") && warning.contains("random numbers"), "{warning}");
     let [_, h, i] = SIZES.map(|n| n as usize);
     for expert in 0..3 {
         for (part, stack, height, every) in [
@@ -104,6 +105,13 @@ fn stacks_of_mxfp4_become_modules_and_stacks_again() {
     );
     assert_eq!(config(&dst)["format"], json!("mxfp4-pack-quantized"));
     assert_eq!(config(&dst)["ignore"], json!(["model.layers.0.mlp.router"]));
+
+    let found = |loader| check(&dst, Some(loader)).expect("a report").findings;
+    let [finding] = &found(Loader::Transformers)[..] else { panic!("{:?}", found(Loader::Transformers)) };
+    assert!(
+        finding.severity == Severity::Error && finding.what.contains("random numbers (and 8 more"),
+        "{finding}"
+    );
 
     let report = again(&dst, &back, Mxfp4, GptOss).expect("a report");
     assert_eq!((report.weights_quantized, report.tensors_copied), (2, 3));
@@ -158,48 +166,6 @@ fn golden_stacks_become_modules_and_stacks_again() {
         checkpoint.tensors().iter().map(|tensor| (tensor.name.clone(), bits(&tensor.name))).collect()
     };
     assert!(values(&src) == values(&back));
-}
-
-/// gpt-oss that is not quantized becomes modules, too.
-#[test]
-fn plain_stacks_whose_rows_alternate_become_modules() {
-    let root = tempfile::tempdir().expect("a folder");
-    let all = random(2 * 64 * 96, 1);
-    let tensors = [
-        (format!("{EXPERTS}.gate_up_proj"), BFloat16, vec![2, 64, 96], halves(&all)),
-        (format!("{EXPERTS}.gate_up_proj_bias"), BFloat16, vec![2, 96], bytes(2 * 2 * 96, 3)),
-        (format!("{EXPERTS}.down_proj"), BFloat16, vec![2, 64, 32], halves(&random(2 * 64 * 32, 2))),
-    ];
-    let src = folder(root.path(), "src", &tensors, &json!({"model_type": "gpt_oss"}));
-    let dst = root.path().join("dst");
-    let report =
-        run(&src, &dst, &QuantizeOptions::new(QuantScheme::Int8, CompressedTensors)).expect("a report");
-    assert_eq!((report.weights_quantized, report.tensors_copied), (6, 4));
-    let checkpoint = Checkpoint::open(&dst).expect("a checkpoint");
-    for expert in 0..2 {
-        for (part, first) in [("gate_proj", 0), ("up_proj", 1)] {
-            let have = decoded(&checkpoint, &format!("{EXPERTS}.{expert}.{part}.weight"));
-            let want = of_stack(&all, expert, [64, 96], [first, 2]);
-            for (have, want) in have.chunks(64).zip(want.chunks(64)) {
-                let amax = want.iter().fold(0.0_f32, |amax, x| amax.max(x.abs()));
-                assert!(have.iter().zip(want).all(|(a, b)| (a - b).abs() <= amax / 253.0), "{expert} {part}");
-            }
-            let bias = stored(&dst, &format!("{EXPERTS}.{expert}.{part}.bias")).2;
-            let want: Vec<u8> = bytes(2 * 2 * 96, 3)
-                .chunks(2)
-                .skip(96 * expert + first)
-                .step_by(2)
-                .take(48)
-                .flatten()
-                .copied()
-                .collect();
-            assert_eq!(bias, want);
-        }
-    }
-    let error =
-        run(&src, &root.path().join("x"), &QuantizeOptions::new(Fp8Block, DeepSeek)).expect_err("deepseek");
-    let text = error.to_string();
-    assert!(text.contains("alternate") && text.contains("gpt-oss and compressed-tensors"), "{text}");
 }
 
 /// The tensors of the only file of a folder.

@@ -56,8 +56,7 @@ fn stacked_experts_are_transposed_and_split_or_stay_stacked() {
     );
 
     let src = stacked(root.path(), "oss", "gpt_oss");
-    let fp8 = QuantizeOptions::new(QuantScheme::Fp8Block, QuantLayout::DeepSeek);
-    let error = run(&src, &root.path().join("x"), &fp8).expect_err("gate and up alternate").to_string();
+    let error = run(&src, &root.path().join("x"), &options).expect_err("gate and up alternate").to_string();
     assert!(error.contains("experts.down_proj") && error.contains("gpt-oss"), "{error}");
     let dst = root.path().join("stacked");
     let report =

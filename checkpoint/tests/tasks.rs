@@ -76,22 +76,19 @@ fn run(plan: &TaskPlan, id: usize) -> bool {
 
 /// The checkpoints of all operations, and what is done to them.
 fn operations(folder: &Path, goldens: &Goldens) -> Vec<(PathBuf, Operation)> {
-    let nvfp4 = |layout| QuantizeOptions::new(QuantScheme::Nvfp4, layout);
-    let nested = QuantizeOptions {
-        double_quant: true,
-        ..QuantizeOptions::new(QuantScheme::Nf4, QuantLayout::BitsAndBytes)
-    };
+    let of = QuantizeOptions::new;
+    let nvfp4 = |layout| of(QuantScheme::Nvfp4, layout);
+    let nested = QuantizeOptions { double_quant: true, ..of(QuantScheme::Nf4, QuantLayout::BitsAndBytes) };
     let (plain, dense) = (model(folder), weights::model(folder, "dense"));
     let cast = ConvertOptions { map: vec![("m.1.*".to_owned(), Int8)], ..ConvertOptions::to(Float32) };
     let cut = ConvertOptions { max_shard_size: Some(2000), ..ConvertOptions::to(BFloat16) };
-    let tiles = QuantizeOptions::new(QuantScheme::Fp8Block, QuantLayout::DeepSeek);
-    let again = QuantizeOptions::new(QuantScheme::Mxfp8, QuantLayout::CompressedTensors);
+    let again = of(QuantScheme::Mxfp8, QuantLayout::CompressedTensors);
     let mut all = vec![
         (plain.clone(), Operation::Convert(cast)),
         (plain, Operation::Convert(cut)),
         (dense.clone(), Operation::Quantize(nvfp4(QuantLayout::CompressedTensors))),
         (dense.clone(), Operation::Quantize(nvfp4(QuantLayout::ModelOpt))),
-        (dense.clone(), Operation::Quantize(tiles)),
+        (dense.clone(), Operation::Quantize(of(QuantScheme::Fp8Block, QuantLayout::DeepSeek))),
         (dense, Operation::Quantize(nested)),
     ];
     let coded = |name: &str| (goldens.path(name), Operation::Dequantize(Options::to(BFloat16)));
@@ -103,16 +100,23 @@ fn operations(folder: &Path, goldens: &Goldens) -> Vec<(PathBuf, Operation)> {
         }
     }
     assert!(dequantized > 5, "{dequantized}");
-    let integers = |layout| QuantizeOptions::new(QuantScheme::W4a16, layout);
+    let integers = |layout| of(QuantScheme::W4a16, layout);
+    let mxfp4 = |layout| of(QuantScheme::Mxfp4, layout);
+    let split = mxfp4(QuantLayout::CompressedTensors);
     for (name, options) in [
         ("modelopt_mxfp4", again),
         ("modelopt_mxfp4", nvfp4(QuantLayout::CompressedTensors)),
         ("modelopt_nvfp4", nvfp4(QuantLayout::ModelOpt)),
         ("W4A16", integers(QuantLayout::Gptq)),
         ("awq_gemm", integers(QuantLayout::CompressedTensors)),
+        ("gpt_oss", split.clone()),
+        ("gpt_oss", nvfp4(QuantLayout::CompressedTensors)),
     ] {
         all.push((goldens.path(name), Operation::Requantize(options)));
     }
+    let modules = folder.join("modules");
+    requantize(&goldens.path("gpt_oss"), &modules, &split, Callbacks::default()).expect("a report");
+    all.push((modules, Operation::Requantize(mxfp4(QuantLayout::GptOss))));
     all
 }
 

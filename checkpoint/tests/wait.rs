@@ -163,6 +163,32 @@ fn files_that_arrive_in_any_order_are_cast_and_may_be_removed() {
     assert!(early >= 4, "{early}");
 }
 
+/// A configuration that is written in place is no JSON for a while.
+#[test]
+fn a_configuration_may_arrive_in_parts() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let src = model(folder.path(), None);
+    let want = run(&src, &folder.path().join("want"), &ConvertOptions::to(Float16)).expect("a report");
+    let (config, whole) = (src.join("config.json"), fs::read(src.join("config.json")).expect("a file"));
+    for part in [0, 1, whole.len() / 2] {
+        let dst = folder.path().join(format!("dst-{part}"));
+        fs::write(&config, &whole[..part]).expect("a file");
+        let report = thread::scope(|scope| {
+            scope.spawn(|| {
+                thread::sleep(Duration::from_millis(300));
+                fs::write(&config, &whole).expect("a file");
+            });
+            convert(&src, &dst, &waiting(60.0), Callbacks::default())
+        });
+        assert_eq!(report.expect("a report"), want);
+        assert!(tree(&dst) == tree(&folder.path().join("want")));
+    }
+    fs::write(&config, &whole[..5]).expect("a file");
+    let error = convert(&src, &folder.path().join("x"), &waiting(0.2), Callbacks::default());
+    let error = error.expect_err("no JSON").to_string();
+    assert!(error.contains("\"config.json\" (bad JSON") && error.contains("0.2 s"), "{error}");
+}
+
 #[test]
 fn files_that_do_not_arrive_are_named() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -81,7 +81,7 @@ def test_deepseek(model, tmp_path):
     compare(model, tmp_path, "fp8-block", "deepseek")
 
 
-@pytest.mark.parametrize("scheme", ["nf4", "fp4"])
+@pytest.mark.parametrize("scheme", ["nf4", "fp4", "int8"])
 def test_bitsandbytes(model, tmp_path, scheme):
     package("bitsandbytes")
     compare(model, tmp_path, scheme, "bitsandbytes")
@@ -123,6 +123,9 @@ def compare(model, tmp_path, scheme, layout, **options):
             import bitsandbytes
 
             got = bitsandbytes.functional.dequantize_4bit(got, weight.quant_state)
+        if got.dtype == torch.int8:
+            scales = weight.SCB if weight.SCB is not None else loaded.get_submodule(name.rpartition(".")[0]).state.SCB
+            got = (got.float() * scales[:, None] / 127).to(torch.bfloat16)
         if scheme == "nvfp4":
             # compressed-tensors multiplies code and scale in bfloat16.
             assert ((got.float() - want).abs() <= want.abs() / 128).all(), name

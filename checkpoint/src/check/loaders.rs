@@ -161,7 +161,13 @@ const TABLE: &[(&str, &[(Loader, Reads)])] = &[
     (
         "compressed-tensors",
         &[
-            (Loader::Transformers, Reads::All),
+            (
+                Loader::Transformers,
+                Reads::Except(&[error(
+                    "it stacks the experts of gpt_oss, does not load single ones, and fills the stacks with random numbers",
+                    |of| of.config["model_type"] == "gpt_oss" && of.module.contains(".experts."),
+                )]),
+            ),
             (
                 Loader::Vllm,
                 Reads::Except(&[

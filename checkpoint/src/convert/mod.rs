@@ -139,8 +139,8 @@ pub struct ConvertReport {
 /// The work is done in the folder `dst` + `.lanecast-partial`, which is renamed at the end. If the process ends early, the folder stays, and
 /// a run with `resume` goes on from the last tensors that are on the disk. One process at a time may work on an output.
 ///
-/// A file of the source may be removed once all files of the output that have its tensors are on the disk: [`Step::is_saved`] says so. Shards of an
-/// output without `max_shard_size` have the tensors of one file of the source, so that a source that arrives with `wait` need never be whole.
+/// A file of the source may be removed once all files of the output that have its tensors are on the disk:
+/// [`Step::is_saved`](crate::Step::is_saved) says so. Shards of an output without `max_shard_size` have the tensors of one file of the source, so that a source that arrives with `wait` need never be whole.
 ///
 /// ```no_run
 /// use lanecast::DType;

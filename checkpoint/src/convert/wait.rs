@@ -33,6 +33,8 @@ const POLL: Duration = Duration::from_millis(200);
 const SETTLED: Duration = Duration::from_secs(2);
 /// Where programs of Hugging Face keep the parts of downloads to a folder.
 const DOWNLOADS: &str = ".cache/huggingface/download";
+/// What may describe the tensors beside the index.
+const DESCRIPTIONS: &[&str] = &["config.json", "hf_quant_config.json", "quantize_config.json"];
 /// The most names of files in an error.
 const NAMED: usize = 5;
 
@@ -53,22 +55,27 @@ pub(super) fn wait(
     limit: Duration,
 ) -> Result<Early> {
     let mut patience = Patience { src, limit, since: Instant::now(), seen: None };
-    let mut early = Early::default();
+    let (mut early, mut failed) = (Early::default(), false);
     loop {
         callbacks.check()?;
-        let missing = match ready(src) {
+        let opened = ready(src).map(|()| early.open(src, dst, options));
+        let missing = match opened {
             Err(missing) => vec![missing],
-            Ok(()) => {
-                let described = match options.resume || early.output.is_some() {
-                    true => partial::described(dst)?,
-                    false => Default::default(),
-                };
-                let arrivals = Arrivals { described, waits: true };
-                let mut source = Source::open_with(src, &arrivals, &mut Faults::fatal())?;
+            // A file may have changed since it was ready. If it has not, the second error is the same.
+            Ok(Err(_)) if !failed => {
+                failed = true;
+                continue;
+            }
+            Ok(Err(error)) => return Err(error),
+            Ok(Ok(mut source)) => {
+                failed = false;
                 let missing = std::mem::take(&mut source.missing);
                 if missing.is_empty() {
                     patience.settle(callbacks)?;
-                    return Ok(early);
+                    match ready(src) {
+                        Ok(()) => return Ok(early),
+                        Err(_) => continue,
+                    }
                 }
                 source.missing = missing.iter().map(|(name, _)| (name.clone(), Error::Cancelled)).collect();
                 early.round(source, dst, options, callbacks)?;
@@ -85,6 +92,12 @@ fn ready(src: &Path) -> std::result::Result<(), (String, Error)> {
         let opened = check_control(path).and_then(|()| TensorFile::open(path));
         opened.map(drop).map_err(|e| (name.to_owned(), e))
     };
+    // Descriptions that are written in place are no JSON before they are complete.
+    for name in DESCRIPTIONS {
+        let folder = if src.is_dir() { src.to_owned() } else { parent(src) };
+        let read = check_control(&folder.join(name)).and_then(|()| json(&folder, name));
+        read.map_err(|error| ((*name).to_owned(), error))?;
+    }
     match src.extension().is_some_and(|extension| extension == "safetensors") {
         true => complete(src, &crate::source::file_name(src)),
         false => match json(src, INDEX) {
@@ -96,6 +109,15 @@ fn ready(src: &Path) -> std::result::Result<(), (String, Error)> {
 }
 
 impl Early {
+    /// Opens what is there.
+    fn open(&self, src: &Path, dst: &Path, options: &ConvertOptions) -> Result<Source> {
+        let described = match options.resume || self.output.is_some() {
+            true => partial::described(dst)?,
+            false => Default::default(),
+        };
+        Source::open_with(src, &Arrivals { described, waits: true }, &mut Faults::fatal())
+    }
+
     /// Casts what can be cast of the files that are there.
     fn round(
         &mut self,

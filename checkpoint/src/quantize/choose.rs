@@ -123,7 +123,7 @@ pub(super) fn choose(
     }
     let mut split = std::mem::take(&mut chooser.split);
     if split.iter().any(Split::alternates) {
-        let what = "the stacked experts become modules as llm-compressor makes them for gpt-oss; transformers and vLLM were not tested with such modules";
+        let what = "the stacked experts become modules as llm-compressor makes them for gpt-oss: transformers does not load these, and fills the experts with random numbers; vLLM was not tested";
         chooser.chosen.warnings.push(what.to_owned());
     }
     chooser.chosen.biases = experts::split_biases(checkpoint, &mut split, &mut chooser.chosen.plain)?;
@@ -352,11 +352,11 @@ impl Chooser<'_> {
             if !(stacked.transposed && stacked.interleaved) {
                 return refused(format!("{} stores only the stacked experts of gpt-oss", self.layout.name()));
             }
-        } else if stacked.interleaved && !self.layout.splits_alternating_rows() {
-            return refused(
-                "the rows of gate and up alternate in these experts, which only the layouts gpt-oss and compressed-tensors store"
-                    .to_owned(),
-            );
+        } else if stacked.interleaved && !(self.again && self.layout.splits_alternating_rows()) {
+            let moves = if self.again { "; requantize splits them for compressed-tensors" } else { "" };
+            return refused(format!(
+                "the rows of gate and up alternate in these experts, which only the layout gpt-oss stores{moves}"
+            ));
         } else if !self.layout.splits_stacks() {
             return refused(format!("{} has no experts that are stacked in one tensor", self.layout.name()));
         }

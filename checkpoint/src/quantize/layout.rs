@@ -191,7 +191,7 @@ pub(super) trait Layout: Sync {
         true
     }
 
-    /// Whether these modules may be experts in whose stack the rows of gate and up alternate.
+    /// Whether these modules may be experts in whose stack the rows of gate and up alternate. Only codes are moved to such modules.
     fn splits_alternating_rows(&self) -> bool {
         false
     }

@@ -245,3 +245,51 @@ pub(super) fn transpose(matrix: &[u8], [rows, cols]: [usize; 2], size: usize) ->
     }
     out
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::write::divisions::write;
+
+    /// Rows of a stack that alternate with other rows, stored as rows or as columns.
+    #[test]
+    fn rows_may_alternate() {
+        let (folder, value) = (tempfile::tempdir().expect("a folder"), |i: usize| i as f32);
+        let data: Vec<u8> = (0..2 * 6 * 4).flat_map(|i| value(i).to_le_bytes()).collect();
+        let tensor =
+            lanecast_files::NewTensor { name: "x", dtype: DType::Float32, shape: &[2, 6, 4], data: &data };
+        write(folder.path(), &[tensor], "{}");
+        let checkpoint = Checkpoint::open(folder.path()).expect("a checkpoint");
+        for (transposed, height, cols) in [(false, 6, 4), (true, 4, 6)] {
+            for (phase, batches) in [(0, 0..1), (1, 1..2), (1, 0..2)] {
+                let rows = 1..height / 2;
+                let matrix = Matrix {
+                    tensor: 0,
+                    batches: batches.clone(),
+                    rows: rows.clone(),
+                    every: 2,
+                    phase,
+                    height,
+                    cols,
+                    transposed,
+                };
+                let element = |batch: usize, row: usize, col: usize| match transposed {
+                    true => value(24 * batch + col * height + row),
+                    false => value(24 * batch + row * cols + col),
+                };
+                let places = batches.flat_map(|batch| rows.clone().map(move |row| (batch, 2 * row + phase)));
+                let want: Vec<u8> = places
+                    .flat_map(|(batch, row)| (0..cols).map(move |col| (batch, row, col)))
+                    .flat_map(|(batch, row, col)| element(batch, row, col).to_le_bytes())
+                    .collect();
+                let mut have = Vec::new();
+                let mut take = |band: &Band<'_>| {
+                    have.extend_from_slice(band.bytes);
+                    Ok(())
+                };
+                matrix.bands(&checkpoint, &mut take).expect("bands");
+                assert_eq!(have, want, "{transposed} {phase}");
+            }
+        }
+    }
+}

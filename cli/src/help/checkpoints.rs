@@ -188,10 +188,10 @@ that are plain there stay, and those that FILE lacks follow --scheme. --map and
 
 Experts that are stacked in one tensor are split into modules if the model_type is
 known (llama4, qwen3_vl_moe, qwen3_5_moe, granitemoe, granitemoeshared,
-granitemoehybrid; gpt_oss for compressed-tensors). --experts keep keeps stacks.
-Other weights of three axes are refused, unless --ignore names them or the last axis
-is the kernel of a convolution (at most 16). gpt-oss stores experts of gpt-oss only,
-and comfy is one file. DST appears complete or not at all.
+granitemoehybrid). --experts keep keeps stacks of experts as they are. Other weights
+of three axes are refused, unless --ignore names them or the last axis is the kernel
+of a convolution (at most 16). gpt-oss stores experts of gpt-oss only, and comfy is
+one file. DST appears complete or not at all.
 
 The layout gguf makes a .gguf file of one with floats; a split model becomes one
 file. Names, metadata and alignment stay; general.file_type is that of --scheme.
@@ -217,8 +217,9 @@ Codes and scales of these schemes are moved as they are:
   nvfp4 from MXFP4: the scales of all weights that share a scale of the tensor must
     be within 2^17 of each other; blocks of zeros do not count
   mxfp4 from MXFP4: compressed-tensors, modelopt. The stacked experts of gpt-oss
-    become modules of compressed-tensors. Such modules with their biases become
-    stacks of gpt-oss; all must be there, and nothing else may be quantized
+    become modules of compressed-tensors, which transformers does not load. Such
+    modules with their biases become stacks of gpt-oss; all must be there, and
+    nothing else may be quantized
   w4a16 from 4-bit integers of compressed-tensors, GPTQ or AWQ, of any group size:
     compressed-tensors, gptq, awq. gptq needs rows and columns in multiples of 8,
     awq rows, and both one group size. Codes in the order of activations (g_idx)
