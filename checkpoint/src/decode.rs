@@ -36,8 +36,8 @@ pub(crate) use scales::{Decoder, Line};
 
 /// Elements that are decoded at once.
 const PART: usize = 1 << 18;
-/// Elements of a matrix that are read at once if it is transposed: its rows are read in pieces, which should not be short.
-const SLAB: usize = 1 << 20;
+/// Bytes that are decoded at once of a transposed matrix: its rows are read in pieces, which should not be short.
+const SLAB: usize = 1 << 21;
 /// The fewest columns that are read at once of such a matrix.
 const COLUMNS: usize = 128;
 /// The fewest columns of a panel that is transposed, and the rows of its strips.
@@ -102,7 +102,7 @@ impl Decoding<'_> {
         };
         let rows = elements.start / width..elements.end.div_ceil(width);
         if coding.transposed {
-            for (batch, cols) in pieces(rows, height, (SLAB / width).max(COLUMNS)) {
+            for (batch, cols) in pieces(rows, height, (SLAB / to.size() / width).max(COLUMNS)) {
                 let decoder =
                     Decoder::of(source, coding, allow_nan, Window::of_columns(coding, batch, &cols))?;
                 match Fast::new(&decoder, to).filter(|_| !plainly) {

@@ -387,7 +387,11 @@ fn tensors<'a>(
         // Codes are first.
         let mut bytes_in = match tensor.dtype {
             Some(dtype) => (rows * cols * dtype.size()) as u64,
-            None => tensor.stored_bytes,
+            // A stack has several weights.
+            None => {
+                let part = u128::from(tensor.stored_bytes) * (rows * cols) as u128;
+                (part / tensor.elements().max(1) as u128) as u64
+            }
         };
         let mut doubted = matches!(content, Content::Coded(_));
         let outputs = layout.outputs(weight, chosen, tensor.dtype.unwrap_or(DType::Float32), options);

@@ -82,6 +82,9 @@ fn stacks_of_mxfp4_become_modules_and_stacks_again() {
     let report = again(&src, &dst, Mxfp4, CompressedTensors).expect("a report");
     // Biases count as copies: one for each weight.
     assert_eq!((report.weights_quantized, report.tensors_copied), (9, 10));
+    let file = fs::read(src.join("model.safetensors")).expect("a file");
+    let header = u64::from_le_bytes(file[..8].try_into().expect("a length"));
+    assert_eq!(report.bytes_in, file.len() as u64 - 8 - header);
     let [warning] = &report.warnings[..] else { panic!("{:?}", report.warnings) };
     assert!(warning.contains("llm-compressor") && warning.contains("random numbers"), "{warning}");
     let [_, h, i] = SIZES.map(|n| n as usize);

@@ -110,6 +110,13 @@ fn losses_are_warnings() {
     let parts =
         ["lanecast: warning: ", "every value of \"m.weight\" became zero in int8", "lanecast quantize"];
     assert!(parts.iter().all(|part| warning.contains(part)), "{warning}");
+    // Most of a larger tensor: 0.5 becomes 0, and 1 stays.
+    let header = header.replace("[2]", "[20]").replace("[0,4]", "[0,40]");
+    let values = [[0x00, 0x3F].repeat(18), [0x80, 0x3F].repeat(2)].concat();
+    folder.write("small/model.safetensors", &safetensors(&header, &values));
+    let warning = stderr(&folder.run(&["convert", "small", "most", "--to", "int8"]));
+    let part = "18 of 20 values of \"m.weight\" became zero in int8";
+    assert!(warning.lines().count() == 1 && warning.contains(part), "{warning}");
 }
 
 #[test]

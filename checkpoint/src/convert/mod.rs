@@ -41,6 +41,9 @@ use job::Job;
 use partial::Partial;
 use wait::Early;
 
+/// Tensors with fewer values that became zero are not warned of, unless all did.
+const FEW_ZEROS: u64 = 10;
+
 /// What [`convert`] does.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ConvertOptions {
@@ -400,10 +403,19 @@ impl ConvertReport {
                 n => format!("\"{}\" and {} other tensors", first.tensor, n - 1),
             }
         };
-        let zero: Vec<&Loss> = self.losses.iter().filter(|loss| loss.all_zero).collect();
+        // A few zeros are no loss: they are the smallest values.
+        let is_many = |loss: &&Loss| {
+            loss.all_zero || loss.became_zero >= FEW_ZEROS && loss.became_zero >= loss.elements / 10
+        };
+        let zero: Vec<&Loss> = self.losses.iter().filter(is_many).collect();
         if let Some(first) = zero.first() {
+            let sum = |of: fn(&Loss) -> u64| zero.iter().map(|loss| of(loss)).sum::<u64>();
+            let values = match zero.iter().all(|loss| loss.all_zero) {
+                true => "every value".to_owned(),
+                false => format!("{} of {} values", sum(|loss| loss.became_zero), sum(|loss| loss.elements)),
+            };
             self.warnings.push(format!(
-                "every value of {} became zero in {}, because the magnitudes are too small for it; `lanecast quantize` scales them",
+                "{values} of {} became zero in {}, because the magnitudes are too small for it; `lanecast quantize` scales them",
                 named(&zero),
                 first.to
             ));

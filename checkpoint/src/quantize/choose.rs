@@ -6,7 +6,7 @@ use lanecast::DType;
 use lanecast_files::{Error, Result, Selection};
 
 use super::{
-    Experts, QuantizeOptions, Weight,
+    Experts, QuantLayout, QuantizeOptions, Weight,
     experts::{self, Bias, Joined, Split},
     gguf,
     layout::Layout,
@@ -436,7 +436,13 @@ impl Chooser<'_> {
     fn finish(self) -> Result<Chosen> {
         let Self { mut chosen, odd, options, checkpoint, .. } = self;
         if chosen.weights.is_empty() && chosen.joined.is_empty() {
-            let what = format!("no weight of the checkpoint gets the scheme {}", options.scheme);
+            let why = match options.layout {
+                QuantLayout::GptOss => {
+                    ": the layout gpt-oss holds codes of the stacked experts of gpt-oss only"
+                }
+                _ => "",
+            };
+            let what = format!("no weight of the checkpoint gets the scheme {}{why}", options.scheme);
             return Err(request(what).at_path(&checkpoint.source.folder));
         }
         if let Some(first) = odd.first() {
