@@ -34,10 +34,7 @@ fn main() {
     println!("cargo::rustc-check-cfg=cfg(packs_by_clamps, x86_tiers, arm_tiers, wasm_tiers, lane_tiers)");
     if let Some(tiers) = tiers() {
         println!("cargo::rustc-cfg={tiers}");
-        // These tiers take all their kernels from `vector::lanes`.
-        if tiers != "x86_tiers" {
-            println!("cargo::rustc-cfg=lane_tiers");
-        }
+        println!("cargo::rustc-cfg=lane_tiers");
     }
     // https://github.com/rust-lang/rust/issues/159464
     if minor().is_some_and(|minor| (96..=98).contains(&minor)) {

@@ -5,6 +5,10 @@ mod blocks;
 pub(crate) mod casts;
 pub(crate) mod kernel;
 #[cfg(any(lane_tiers, all(test, target_endian = "little")))]
+#[cfg_attr(
+    x86_tiers,
+    allow(dead_code, reason = "sources of a byte and small floats have kernels of their own there")
+)]
 pub(crate) mod lanes;
 pub(crate) mod loss;
 pub mod machine;

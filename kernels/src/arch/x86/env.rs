@@ -86,14 +86,13 @@ macro_rules! fused {
 
 fused! {
     _mm256_fmadd_ps(__m256, ymm_reg, "fma") = "vfmadd213ps";
-    _mm256_fmadd_pd(__m256d, ymm_reg, "fma") = "vfmadd213pd";
 }
 instructions! {
     _mm256_add_ps(a: __m256, ymm_reg, b: __m256, ymm_reg) -> __m256, ymm_reg, "avx" = "vaddps {x}, {a}, {b}";
     _mm256_add_pd(a: __m256d, ymm_reg, b: __m256d, ymm_reg) -> __m256d, ymm_reg, "avx" = "vaddpd {x}, {a}, {b}";
+    <const HOW> _mm256_round_ps(a: __m256, ymm_reg) -> __m256, ymm_reg, "avx" = "vroundps {x}, {a}, {how}";
     <const HOW> _mm256_round_pd(a: __m256d, ymm_reg) -> __m256d, ymm_reg, "avx" = "vroundpd {x}, {a}, {how}";
     _mm256_cvtps_epi32(a: __m256, ymm_reg) -> __m256i, ymm_reg, "avx" = "vcvtps2dq {x}, {a}";
-    _mm256_cvtpd_epi32(a: __m256d, ymm_reg) -> __m128i, xmm_reg, "avx" = "vcvtpd2dq {x}, {a}";
     _mm256_cvtpd_ps(a: __m256d, ymm_reg) -> __m128, xmm_reg, "avx" = "vcvtpd2ps {x}, {a}";
     _mm256_cvtepi32_ps(a: __m256i, ymm_reg) -> __m256, ymm_reg, "avx" = "vcvtdq2ps {x}, {a}";
     <const HOW> _mm256_cvtps_ph(a: __m256, ymm_reg) -> __m128i, xmm_reg, "f16c" = "vcvtps2ph {x}, {a}, {how}";

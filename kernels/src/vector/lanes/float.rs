@@ -3,9 +3,7 @@
 //! Conversions to integers saturate, and NaN becomes 0, as `docs/semantics.md` requires of a cast that saturates.
 
 use super::{
-    Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, f32_odd_of_doubles, f32_of_doubles,
-    int::{Ints32, Ints64},
-    truths,
+    Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, f32_odd_of_doubles, f32_of_doubles, int::Ints32,
 };
 use crate::{format::typed, vector::each};
 use core::marker::PhantomData;
@@ -63,7 +61,11 @@ impl<M: LaneOps, G: Limited> Lanes<M> for F32<M, G> {
         if SATURATE {
             m.int16_of_f32::<TO>(self.0)
         } else {
-            Ints32::<M, true>(self.int32::<false, TO>(m)).int16::<false, TO>(m)
+            let x = match G::RANGE {
+                Range::Any => each!(self.0, |x| m.low_16_of_f32(x)),
+                _ => self.int32::<false, TO>(m),
+            };
+            Ints32::<M, true>(x).int16::<false, TO>(m)
         }
     }
     #[inline(always)]
@@ -83,7 +85,7 @@ impl<M: LaneOps, G: Limited> Lanes<M> for F32<M, G> {
         if G::RANGE != Range::Any && !SATURATE {
             Ints32::<M, true>(self.int32::<false, true>(m)).int64::<false, TO>(m)
         } else {
-            F64(self.f64(m)).int64::<SATURATE, TO>(m)
+            m.int64s_of_f32::<SATURATE, TO>(self.0)
         }
     }
     #[inline(always)]
@@ -103,36 +105,31 @@ impl<M: LaneOps, G: Limited> Lanes<M> for F32<M, G> {
     fn truth(self, m: M) -> Bytes<M> {
         // Every bit except the sign counts.
         let magnitude = m.splat(0x7FFF_FFFF);
-        truths(m, m.low_bytes_32(each!(self.0, |x| m.nonzero_32(m.and(x, magnitude)))))
+        m.truths_32(each!(self.0, |x| m.and(x, magnitude)))
     }
 }
 
 impl<M: LaneOps> Lanes<M> for F64<M> {
     #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        let x = m.int32s_of_f64::<8, SATURATE, true>(self.0);
+        m.codes_of_32::<WIDTH, SATURATE, true, TO>(x)
+    }
+    #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        if SATURATE {
-            Ints64::<M, TO>(self.int64::<true, TO>(m)).int8::<true, TO>(m)
-        } else {
-            // Even lanes go first, because from there the bytes continue as for integers of 32 bits.
-            Ints32::<M, TO>(low_words(m, eight!(self.0, |x| m.int64_or_0_of_f64(x)))).int8::<false, TO>(m)
-        }
+        self.codes::<8, SATURATE, TO>(m)
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
-        let x = Ints64::<M, TO>(self.int64::<SATURATE, TO>(m));
-        Ints32::<M, TO>(x.int32::<SATURATE, TO>(m)).int16::<SATURATE, TO>(m)
+        Ints32::<M, true>(m.int32s_of_f64::<16, SATURATE, true>(self.0)).int16::<SATURATE, TO>(m)
     }
     #[inline(always)]
     fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
-        Ints64::<M, TO>(self.int64::<SATURATE, TO>(m)).int32::<SATURATE, TO>(m)
+        m.int32s_of_f64::<32, SATURATE, TO>(self.0)
     }
     #[inline(always)]
     fn int64<const SATURATE: bool, const TO: bool>(self, m: M) -> Doubles<M> {
-        if SATURATE {
-            eight!(self.0, |x| m.int64_of_f64::<TO>(x))
-        } else {
-            eight!(self.0, |x| m.low_64_of_f64(x))
-        }
+        m.int64s_of_f64::<SATURATE, TO>(self.0)
     }
     #[inline(always)]
     fn f32(self, m: M) -> Words<M> {
@@ -165,7 +162,7 @@ impl<M: LaneOps> Lanes<M> for F64<M> {
     fn truth(self, m: M) -> Bytes<M> {
         // Every bit except the sign counts.
         let magnitude = m.splat_64(u64::MAX >> 1);
-        truths(m, m.low_bytes_64(eight!(self.0, |x| m.nonzero_64(m.and(x, magnitude)))))
+        m.truths_64(eight!(self.0, |x| m.and(x, magnitude)))
     }
 }
 

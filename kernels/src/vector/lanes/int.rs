@@ -95,6 +95,10 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints16<M, SIGNED> {
     const INTEGERS: bool = true;
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        m.codes_of_16::<WIDTH, SATURATE, SIGNED, TO>(self.0)
+    }
+    #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
         m.narrow_16::<SATURATE, SIGNED, TO>(self.0[0], self.0[1])
     }
@@ -155,15 +159,12 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints32<M, SIGNED> {
     const INTEGERS: bool = true;
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        m.codes_of_32::<WIDTH, SATURATE, SIGNED, TO>(self.0)
+    }
+    #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        if !SATURATE {
-            m.low_bytes_32(self.0)
-        } else if SIGNED {
-            self.narrow::<true, true>(m).int8::<true, TO>(m)
-        } else {
-            let max = m.splat(if TO { 0x7F } else { 0xFF });
-            m.low_bytes_32(each!(self.0, |x| m.min_u(x, max)))
-        }
+        self.codes::<8, SATURATE, TO>(m)
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
@@ -201,7 +202,7 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints32<M, SIGNED> {
     }
     #[inline(always)]
     fn truth(self, m: M) -> Bytes<M> {
-        truths(m, m.low_bytes_32(each!(self.0, |x| m.nonzero_32(x))))
+        m.truths_32(self.0)
     }
 }
 
@@ -217,12 +218,16 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
     const INTEGERS: bool = true;
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        m.codes_of_64::<WIDTH, SATURATE, SIGNED, TO>(self.0)
+    }
+    #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        if SATURATE { self.narrow::<true, SIGNED>(m).int8::<true, TO>(m) } else { m.low_bytes_64(self.0) }
+        self.codes::<8, SATURATE, TO>(m)
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
-        if SATURATE { self.narrow::<true, SIGNED>(m).int16::<true, TO>(m) } else { m.low_halves_64(self.0) }
+        m.halves_of_64::<SATURATE, SIGNED, TO>(self.0)
     }
     #[inline(always)]
     fn int32<const SATURATE: bool, const TO: bool>(self, m: M) -> Words<M> {
@@ -257,27 +262,13 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
             after::<M, R>(m, truncated, dropped)
         })
     }
-    /// Float64 that every format of up to 51 significant bits rounds as it would round the integer itself.
     #[inline(always)]
     fn f64_odd(self, m: M) -> Doubles<M> {
-        let exact = m.splat_64(((1_u64 << 53) as f64).to_bits());
-        let nearest = self.f64(m);
-        let [a, b, c, d, e, f, g, h] = eight!(nearest, |x| m.abs_ge_f64(x, exact));
-        let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| m.or(a, b));
-        if !m.any(m.or(m.or(a, b), m.or(c, d))) {
-            return nearest;
-        }
-        // Rare: if an integer has more than 53 bits, its lowest 11 are gathered into the bit above them; then float64 holds it.
-        eight!(self.0, |x| {
-            let low = m.splat_64(0x7FF);
-            let gathered = m.and_not(m.or(x, m.add_64(m.and(x, low), low)), low);
-            let long = m.abs_ge_f64(m.f64_of_int64_env::<SIGNED>(x), exact);
-            m.f64_of_int64_env::<SIGNED>(m.select(long, gathered, x))
-        })
+        m.odd_f64_of_int64::<SIGNED>(self.0)
     }
     #[inline(always)]
     fn truth(self, m: M) -> Bytes<M> {
-        truths(m, m.low_bytes_64(eight!(self.0, |x| m.nonzero_64(x))))
+        m.truths_64(self.0)
     }
 }
 

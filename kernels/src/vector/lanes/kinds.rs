@@ -1,6 +1,9 @@
 //! The results that a kind of lanes becomes, and functions that the kinds share.
 
-use super::ops::{Bytes, Doubles, Halves, LaneOps, Words};
+use super::{
+    ops::LaneOps,
+    unit::{Bytes, Doubles, Halves, Words},
+};
 use crate::vector::{each, style::RoundingMode};
 
 /// The results that a kind of lanes becomes, as far as the table of pairs needs them. The first argument is the token of the tier.
@@ -15,6 +18,15 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, _: M) -> Bytes<M> {
         never::<Self, _>()
+    }
+    /// The same of codes of `WIDTH` bits, which have no bits above.
+    #[inline(always)]
+    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+        if Self::UNSIGNED && WIDTH < 8 {
+            m.codes_of_8::<WIDTH, SATURATE, false, TO>(self.int8::<SATURATE, false>(m))
+        } else {
+            m.codes_of_8::<WIDTH, SATURATE, true, TO>(self.int8::<SATURATE, TO>(m))
+        }
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, _: M) -> Halves<M> {

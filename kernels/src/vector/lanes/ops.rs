@@ -7,28 +7,20 @@
 //!
 //! The methods with bodies are compositions; a tier overrides them if it has a shorter sequence.
 
-use super::{super::Blocks, two};
-use crate::format::data::Data;
-use crate::vector::each;
-
-/// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
-pub(crate) type Bytes<M> = <M as super::super::Simd>::V;
-pub(crate) type Halves<M> = [<M as super::super::Simd>::V; 2];
-pub(crate) type Words<M> = [<M as super::super::Simd>::V; 4];
-pub(crate) type Doubles<M> = [<M as super::super::Simd>::V; 8];
-
-/// The code that [`LaneOps::vectorize`] runs. Not a closure: the compiler may not inline a closure, and its captures go through memory.
-pub(crate) trait Kernel<M> {
-    /// Runs the kernel. It is always inlined.
-    ///
-    /// # Safety
-    ///
-    /// As [`KernelFn`](crate::vector::kernel::KernelFn).
-    unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data);
-}
+use super::{
+    eight, two,
+    unit::{Bytes, Doubles, Halves, Kernel, Pace, Words, highest},
+};
+use crate::{
+    format::data::Data,
+    vector::{Blocks, each},
+};
 
 /// The operations that the module describes.
 pub(crate) trait LaneOps: Blocks {
+    /// How kernels step through their elements.
+    const PACE: Pace = Pace::Long;
+
     /// Runs a kernel inside a function that has the instructions of this token, on targets where not every function has them.
     ///
     /// # Safety
@@ -209,6 +201,88 @@ pub(crate) trait LaneOps: Blocks {
         }
     }
 
+    /// Codes of `WIDTH` bits, which have no bits above: the low bits of integers (`FROM` those with a sign or without), or if `SATURATE`,
+    /// the nearest integers `TO` a type with a sign or without. These are bytes, of such a type.
+    #[inline(always)]
+    fn codes_of_8<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Bytes<Self>,
+    ) -> Bytes<Self> {
+        let max = self.splat_8(highest(WIDTH, TO));
+        match (SATURATE, FROM && TO) {
+            _ if WIDTH == 8 => x,
+            (false, _) => self.and(x, self.splat_8(highest(WIDTH, false))),
+            (true, false) => self.min_u8(x, max),
+            (true, true) => {
+                let x = self.max_i8(self.min_i8(x, max), self.splat_8(!highest(WIDTH, true)));
+                self.and(x, self.splat_8(highest(WIDTH, false)))
+            }
+        }
+    }
+    #[inline(always)]
+    fn codes_of_16<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        [a, b]: Halves<Self>,
+    ) -> Bytes<Self> {
+        let bytes = if WIDTH < 8 && !FROM {
+            self.narrow_16::<SATURATE, false, false>(a, b)
+        } else {
+            self.narrow_16::<SATURATE, FROM, TO>(a, b)
+        };
+        self.codes_of_8::<WIDTH, SATURATE, FROM, TO>(bytes)
+    }
+    #[inline(always)]
+    fn codes_of_32<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Words<Self>,
+    ) -> Bytes<Self> {
+        if SATURATE && !FROM {
+            return self.low_bytes_32(each!(x, |x| self.min_u(x, self.splat(highest(WIDTH, TO).into()))));
+        }
+        let bytes = if SATURATE {
+            let [a, b, c, d] = x;
+            let halves = [self.narrow_32::<true, true, true>(a, b), self.narrow_32::<true, true, true>(c, d)];
+            self.narrow_16::<true, true, TO>(halves[0], halves[1])
+        } else {
+            self.low_bytes_32(x)
+        };
+        self.codes_of_8::<WIDTH, SATURATE, FROM, TO>(bytes)
+    }
+    #[inline(always)]
+    fn codes_of_64<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Doubles<Self>,
+    ) -> Bytes<Self> {
+        if SATURATE {
+            let words = each!([0, 2, 4, 6], |k| self.narrow_64::<true, FROM, FROM>(x[k], x[k + 1]));
+            self.codes_of_32::<WIDTH, true, FROM, TO>(words)
+        } else {
+            self.codes_of_8::<WIDTH, false, FROM, TO>(self.low_bytes_64(x))
+        }
+    }
+    /// The low 16 bits of lanes of 64, or if `SATURATE`, the nearest integers `TO` a type with a sign or without.
+    #[inline(always)]
+    fn halves_of_64<const SATURATE: bool, const FROM: bool, const TO: bool>(
+        self,
+        x: Doubles<Self>,
+    ) -> Halves<Self> {
+        if SATURATE {
+            let [a, b, c, d] = each!([0, 2, 4, 6], |k| self.narrow_64::<true, FROM, FROM>(x[k], x[k + 1]));
+            [self.narrow_32::<true, FROM, TO>(a, b), self.narrow_32::<true, FROM, TO>(c, d)]
+        } else {
+            self.low_halves_64(x)
+        }
+    }
+    /// 1 for lanes that are not zero.
+    #[inline(always)]
+    fn truths_32(self, x: Words<Self>) -> Bytes<Self> {
+        self.and(self.low_bytes_32(each!(x, |x| self.nonzero_32(x))), self.splat_8(1))
+    }
+    #[inline(always)]
+    fn truths_64(self, x: Doubles<Self>) -> Bytes<Self> {
+        self.and(self.low_bytes_64(eight!(x, |x| self.nonzero_64(x))), self.splat_8(1))
+    }
+
     /// The low bytes of lanes of 16 bits, shifted right.
     #[inline(always)]
     fn shr_narrow_16<const BY: i32>(self, a: Self::V, b: Self::V) -> Self::V {
@@ -222,14 +296,13 @@ pub(crate) trait LaneOps: Blocks {
     }
     /// The low byte of every lane of 64 bits.
     #[inline(always)]
-    fn low_bytes_64(self, [a, b, c, d, e, f, g, h]: Doubles<Self>) -> Bytes<Self> {
-        let pairs = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| self.even_32(a, b));
-        self.low_bytes_32(pairs)
+    fn low_bytes_64(self, x: Doubles<Self>) -> Bytes<Self> {
+        self.low_bytes_32(each!([0, 2, 4, 6], |k| self.even_32(x[k], x[k + 1])))
     }
     /// The lowest 16 bits of every lane of 64 bits.
     #[inline(always)]
-    fn low_halves_64(self, [a, b, c, d, e, f, g, h]: Doubles<Self>) -> Halves<Self> {
-        let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| self.even_32(a, b));
+    fn low_halves_64(self, x: Doubles<Self>) -> Halves<Self> {
+        let [a, b, c, d] = each!([0, 2, 4, 6], |k| self.even_32(x[k], x[k + 1]));
         [self.narrow_32::<false, false, false>(a, b), self.narrow_32::<false, false, false>(c, d)]
     }
     /// Bytes in byte `AT` (0 or 3) of lanes of 32 bits, zeros elsewhere.
@@ -273,21 +346,25 @@ pub(crate) trait LaneOps: Blocks {
     /// Truncates to int8 (or uint8) and saturates; NaN becomes 0.
     #[inline(always)]
     fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {
-        let x = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
-        if SIGNED {
-            let [a, b, c, d] = x;
-            let halves = [self.narrow_32::<true, true, true>(a, b), self.narrow_32::<true, true, true>(c, d)];
-            self.narrow_16::<true, true, true>(halves[0], halves[1])
-        } else {
-            let max = self.splat(0xFF);
-            self.low_bytes_32(each!(x, |x| self.min_u(x, max)))
-        }
+        self.codes_of_32::<8, true, SIGNED, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x)))
     }
     /// Truncates to int16 (or uint16) and saturates; NaN becomes 0.
     #[inline(always)]
     fn int16_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Halves<Self> {
         let [a, b, c, d] = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
         [self.narrow_32::<true, SIGNED, SIGNED>(a, b), self.narrow_32::<true, SIGNED, SIGNED>(c, d)]
+    }
+    /// The low 16 bits of the truncated value; infinity and NaN become 0. The upper halves of lanes may be anything.
+    #[inline(always)]
+    fn low_16_of_f32(self, x: Self::V) -> Self::V {
+        self.low_32_of_f32(x)
+    }
+    /// Truncates to 64 bits: keeps the low bits or, if `SATURATE`, saturates to int64 (if `TO`) or uint64. NaN becomes 0; if `SATURATE` is
+    /// false, infinity does, too.
+    #[inline(always)]
+    fn int64s_of_f32<const SATURATE: bool, const TO: bool>(self, x: Words<Self>) -> Doubles<Self> {
+        let [[a, b], [c, d], [e, f], [g, h]] = each!(x, |x| self.f64_of_f32(x));
+        self.int64s_of_f64::<SATURATE, TO>([a, b, c, d, e, f, g, h])
     }
     /// Converts int32 that float32 holds, exactly.
     #[inline(always)]
@@ -344,10 +421,47 @@ pub(crate) trait LaneOps: Blocks {
     fn int64_of_f64<const SIGNED: bool>(self, x: Self::V) -> Self::V;
     /// The low 64 bits of the truncated value; infinity and NaN become 0.
     fn low_64_of_f64(self, x: Self::V) -> Self::V;
+    /// As [`int64s_of_f32`](Self::int64s_of_f32).
+    #[inline(always)]
+    fn int64s_of_f64<const SATURATE: bool, const TO: bool>(self, x: Doubles<Self>) -> Doubles<Self> {
+        eight!(x, |x| if SATURATE { self.int64_of_f64::<TO>(x) } else { self.low_64_of_f64(x) })
+    }
+    /// Truncates to `BITS` (8, 16 or 32): keeps the low bits or, if `SATURATE`, saturates to int32 (if `TO`) or uint32. NaN becomes 0; if
+    /// `SATURATE` is false, infinity does, too. The other bits of lanes may be anything.
+    #[inline(always)]
+    fn int32s_of_f64<const BITS: u32, const SATURATE: bool, const TO: bool>(
+        self,
+        x: Doubles<Self>,
+    ) -> Words<Self> {
+        let x = if BITS == 8 && !SATURATE {
+            eight!(x, |x| self.int64_or_0_of_f64(x))
+        } else {
+            self.int64s_of_f64::<SATURATE, TO>(x)
+        };
+        each!([0, 2, 4, 6], |k| self.narrow_64::<SATURATE, TO, TO>(x[k], x[k + 1]))
+    }
     /// The truncated int64, or 0 for values with more bits (a multiple of 2^11, or infinite) and for NaN.
     fn int64_or_0_of_f64(self, x: Self::V) -> Self::V;
     /// Converts int64 (or uint64), rounded in the direction.
     fn f64_of_int64_env<const SIGNED: bool>(self, x: Self::V) -> Self::V;
+    /// Converts int64 (or uint64) to a float64 that every format of up to 51 significant bits rounds as it would round the integer itself.
+    #[inline(always)]
+    fn odd_f64_of_int64<const SIGNED: bool>(self, x: Doubles<Self>) -> Doubles<Self> {
+        let exact = self.splat_64(((1_u64 << 53) as f64).to_bits());
+        let nearest = eight!(x, |x| self.f64_of_int64_env::<SIGNED>(x));
+        let long = eight!(nearest, |x| self.abs_ge_f64(x, exact));
+        let [a, b, c, d] = each!([0, 2, 4, 6], |k| self.or(long[k], long[k + 1]));
+        if !self.any(self.or(self.or(a, b), self.or(c, d))) {
+            return nearest;
+        }
+        // Rare: if an integer has more than 53 bits, its lowest 11 are gathered into the bit above them; then float64 holds it.
+        eight!(x, |x| {
+            let low = self.splat_64(0x7FF);
+            let gathered = self.and_not(self.or(x, self.add_64(self.and(x, low), low)), low);
+            let long = self.abs_ge_f64(self.f64_of_int64_env::<SIGNED>(x), exact);
+            self.f64_of_int64_env::<SIGNED>(self.select(long, gathered, x))
+        })
+    }
     /// Converts int32 (or uint32), exactly.
     fn f64_of_int32<const SIGNED: bool>(self, x: Self::V) -> [Self::V; 2];
     /// Converts bytes (signed or unsigned), exactly.

@@ -8,12 +8,13 @@ use super::{
     Doubles, Halves, LaneOps, Lanes, Words,
     byte::Exponents,
     eight, f16_of_words,
-    float::{F32, F64, Limited},
+    float::F64,
     high_halves,
+    integral::ints,
     lookup::{Direct, Lookup},
     low_halves,
     run::{parts, run},
-    select::{Tokens, to},
+    select::Tokens,
     small::{self, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts, Tabled, reading, with_table},
@@ -28,7 +29,6 @@ use crate::{
     format::{
         data::{Data, Direction},
         lut::{self, Codes, Lut, Set},
-        *,
     },
     vector::{
         each,
@@ -39,44 +39,6 @@ use crate::{
 };
 use core::marker::PhantomData;
 use half::{bf16, f16};
-
-/// Lanes that are rounded to integral values: in the direction of the environment or, if `AWAY`, to nearest with ties away from zero.
-pub(crate) trait Integral<M: LaneOps>: Lanes<M> {
-    fn integral<const AWAY: bool>(self, m: M) -> Self;
-}
-
-impl<M: LaneOps, G: Limited> Integral<M> for F32<M, G> {
-    #[inline(always)]
-    fn integral<const AWAY: bool>(self, m: M) -> Self {
-        Self::new(each!(self.0, |x| if AWAY { m.round_away_f32(x) } else { m.round_env_f32(x) }))
-    }
-}
-
-impl<M: LaneOps> Integral<M> for F64<M> {
-    #[inline(always)]
-    fn integral<const AWAY: bool>(self, m: M) -> Self {
-        Self(eight!(self.0, |x| if AWAY { m.round_away_f64(x) } else { m.round_env_f64(x) }))
-    }
-}
-
-/// The elements of a source, rounded to integral values.
-pub(crate) struct Integers<S, const AWAY: bool>(PhantomData<S>);
-
-impl<M: LaneOps, S: Source<M, Lanes: Integral<M>>, const AWAY: bool> Source<M> for Integers<S, AWAY> {
-    const BITS: usize = S::BITS;
-    type Lanes = S::Lanes;
-    type Tables = S::Tables;
-    #[inline(always)]
-    unsafe fn tables(m: M, data: &Data) -> S::Tables {
-        // SAFETY: the caller's data belong to a kernel of `S`.
-        unsafe { S::tables(m, data) }
-    }
-    #[inline(always)]
-    unsafe fn load(m: M, tables: S::Tables, src: [*const u8; 2]) -> [S::Lanes; 2] {
-        // SAFETY: the caller grants units of `S`.
-        two!(unsafe { S::load(m, tables, src) }, |x| x.integral::<AWAY>(m))
-    }
-}
 
 /// Float16 from float32 whose bits were adjusted so that the conversion rounds as required.
 struct F16Rounded<R: RoundingMode>(PhantomData<R>);
@@ -259,47 +221,6 @@ fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
     }
 }
 
-/// A source of integral values for all tokens of a tier.
-trait AnyIntegral<K: Tokens>:
-    Source<K::Base, Lanes: Integral<K::Base>>
-    + Source<K::F16, Lanes: Integral<K::F16>>
-    + Source<K::BF16, Lanes: Integral<K::BF16>>
-{
-}
-impl<K: Tokens, S> AnyIntegral<K> for S where
-    S: Source<K::Base, Lanes: Integral<K::Base>>
-        + Source<K::F16, Lanes: Integral<K::F16>>
-        + Source<K::BF16, Lanes: Integral<K::BF16>>
-{
-}
-
-/// The kernels to integers.
-fn ints<K: Tokens, S: AnyIntegral<K>>(dtype: DType, away: bool, saturate: bool) -> Option<KernelFn> {
-    fn of<K: Tokens, S: AnyIntegral<K>, D: Format>(away: bool, saturate: bool) -> KernelFn {
-        match (away, saturate) {
-            (false, false) => const { to::<K, Integers<S, false>, D, false>(false) },
-            (false, true) => const { to::<K, Integers<S, false>, D, false>(true) },
-            (true, false) => const { to::<K, Integers<S, true>, D, false>(false) },
-            (true, true) => const { to::<K, Integers<S, true>, D, false>(true) },
-        }
-    }
-    Some(match dtype {
-        DType::Int2 => of::<K, S, I2>(away, saturate),
-        DType::UInt2 => of::<K, S, U2>(away, saturate),
-        DType::Int4 => of::<K, S, I4>(away, saturate),
-        DType::UInt4 => of::<K, S, U4>(away, saturate),
-        DType::Int8 => of::<K, S, i8>(away, saturate),
-        DType::UInt8 => of::<K, S, u8>(away, saturate),
-        DType::Int16 => of::<K, S, i16>(away, saturate),
-        DType::UInt16 => of::<K, S, u16>(away, saturate),
-        DType::Int32 => of::<K, S, i32>(away, saturate),
-        DType::UInt32 => of::<K, S, u32>(away, saturate),
-        DType::Int64 => of::<K, S, i64>(away, saturate),
-        DType::UInt64 => of::<K, S, u64>(away, saturate),
-        _ => return None,
-    })
-}
-
 /// The function for the source of a dtype, if it has one.
 macro_rules! of_source {
     ($from:expr, [$($variant:ident: $source:ty),*], $function:ident::<$token:ty> $args:tt) => {
@@ -315,6 +236,42 @@ macro_rules! of_source {
             Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
         ], $function::<$token> $args)
     };
+}
+
+/// The kernel from a float to integers under a rounding.
+pub(crate) fn to_ints<M: LaneOps>(from: DType, to: DType, rules: &Rules) -> Option<KernelFn> {
+    let away = match mode(rules).0 {
+        Mode::Odd => return None,
+        mode => mode == Mode::Away,
+    };
+    of_source!(from, [
+        Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
+    ], ints::<M>(to, away, rules.saturate))
+}
+
+/// The kernel to float32, float64 and the complex numbers of these from what has more bits, and the direction that it needs.
+pub(crate) fn to_wide<M: LaneOps>(from: DType, to: DType, rules: &Rules) -> Option<(KernelFn, Direction)> {
+    let (mode, direction) = mode(rules);
+    let (Spec::Float(f) | Spec::Complex(f)) = to.spec() else { return None };
+    if from == DType::Complex128 {
+        let run = by_mode(
+            mode,
+            [
+                parts::<M, f64, F32Rounded<Directed>>,
+                parts::<M, f64, F32Rounded<Away>>,
+                parts::<M, f64, F32Rounded<Odd>>,
+            ],
+        );
+        return Some((run, direction));
+    }
+    if f.exponent_bits == 8 {
+        let run = of_source!(from, [
+            Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
+        ], singles::<M>(to, mode));
+        return Some((run, direction));
+    }
+    let direction = if mode == Mode::Directed { direction } else { Direction::TowardZero };
+    Some((of_source!(from, [Int64: i64, UInt64: u64], doubles::<M>(to, mode)), direction))
 }
 
 /// The mode of a rule and the direction of the environment that it needs.
@@ -354,10 +311,7 @@ pub(crate) fn rounded<K: Tokens>(
         Spec::Int { .. } if !float || rules.rounding == Rounding::TowardZero => common(),
         // Byte-to-byte casts are looked up.
         _ if s.size() == 1 && d.size() == 1 => return None,
-        Spec::Int { .. } if mode == Mode::Odd => return None,
-        Spec::Int { .. } => of_source!(s, [
-            Float16: f16, BFloat16: bf16, Float32: f32, Float64: f64, Float8E8M0FNU: Exponents
-        ], ints::<K>(d, mode == Mode::Away, rules.saturate))?,
+        Spec::Int { .. } => to_ints::<K::Base>(s, d, rules)?,
         Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
             DType::Float64 if beyond(rules) => run::<K::Base, f64, Byte<Power<true>, 8>, true>,
             _ => of_source!(s, all, power::<K::Base>()),
@@ -390,22 +344,10 @@ pub(crate) fn rounded<K: Tokens>(
         {
             common()
         }
-        Spec::Complex(_) if matches!(s, DType::Complex128) => by_mode(
-            mode,
-            [
-                parts::<K::Base, f64, F32Rounded<Directed>>,
-                parts::<K::Base, f64, F32Rounded<Away>>,
-                parts::<K::Base, f64, F32Rounded<Odd>>,
-            ],
-        ),
-        Spec::Float(f) | Spec::Complex(f) if f.exponent_bits == 8 => of_source!(s, [
-            Int32: i32, UInt32: u32, Int64: i64, UInt64: u64, Float64: f64
-        ], singles::<K::Base>(d, mode)),
         Spec::Float(_) | Spec::Complex(_) => {
-            if mode != Mode::Directed {
-                direction = Direction::TowardZero;
-            }
-            of_source!(s, [Int64: i64, UInt64: u64], doubles::<K::Base>(d, mode))
+            let run;
+            (run, direction) = to_wide::<K::Base>(s, d, rules)?;
+            run
         }
     };
     Some(Rounded { run, direction, second: None })
@@ -486,7 +428,7 @@ pub(crate) fn tabled<K: Tokens>(
     if !matches!(set, Some(Set::Signed | Set::Fnuz)) || rules.rounding == Rounding::ToOdd {
         return None;
     }
-    let run = ints::<K, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
+    let run = ints::<K::Base, GivenF32>(d, rules.rounding == Rounding::NearestAway, rules.saturate)?;
     // SAFETY: as in `with_table`.
     let run = unsafe { reading::<<GivenF32 as Tabled>::Table>(run) };
     let words = lut::words(s, DType::Float32, &Rules::common(DType::Float32, true));

@@ -29,6 +29,17 @@ pub(crate) trait Source<M: LaneOps> {
     ///
     /// The units can be read.
     unsafe fn load(m: M, tables: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2];
+    /// One unit, of elements that are not packed.
+    ///
+    /// # Safety
+    ///
+    /// The unit can be read.
+    #[inline(always)]
+    unsafe fn load_unit(m: M, tables: Self::Tables, src: *const u8) -> Self::Lanes {
+        // SAFETY: the same unit twice, of which one is left.
+        let [x, _] = unsafe { Self::load(m, tables, [src, src]) };
+        x
+    }
 }
 
 /// Complex numbers, tested for a real or imaginary part that is not zero.

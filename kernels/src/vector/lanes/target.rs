@@ -26,6 +26,12 @@ pub(crate) trait Target<M: LaneOps> {
     ///
     /// The units can be written.
     unsafe fn store<L: Lanes<M>, const SATURATE: bool>(m: M, x: [L; 2], dst: [*mut u8; 2], data: &Data);
+    /// One unit, of elements that are not packed.
+    ///
+    /// # Safety
+    ///
+    /// The unit can be written.
+    unsafe fn store_unit<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, dst: *mut u8, data: &Data);
 }
 
 /// Makes elements of a byte or less from lanes.
@@ -58,22 +64,7 @@ impl<M: LaneOps> Codes<M> for Truth {
 impl<M: LaneOps, const WIDTH: u32, const SIGNED: bool> Codes<M> for Int<WIDTH, SIGNED> {
     #[inline(always)]
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
-        if WIDTH == 8 {
-            return x.int8::<SATURATE, SIGNED>(m);
-        }
-        // Saturates from the range of a byte to the range of fewer bits.
-        let mask = (1_u8 << WIDTH) - 1;
-        let max = m.splat_8(mask >> SIGNED as u32);
-        if SATURATE && L::UNSIGNED {
-            return m.min_u8(x.int8::<true, false>(m), max);
-        }
-        let x = x.int8::<SATURATE, SIGNED>(m);
-        let x = match (SATURATE, SIGNED) {
-            (false, _) => x,
-            (true, false) => return m.min_u8(x, max),
-            (true, true) => m.max_i8(m.min_i8(x, max), m.splat_8(!(mask >> 1))),
-        };
-        m.and(x, m.splat_8(mask))
+        x.codes::<WIDTH, SATURATE, SIGNED>(m)
     }
 }
 
@@ -157,6 +148,11 @@ impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
             }
         }
     }
+    #[inline(always)]
+    unsafe fn store_unit<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, dst: *mut u8, data: &Data) {
+        // SAFETY: the caller's unit is a register.
+        unsafe { m.store(dst, C::codes::<L, SATURATE>(m, x, data)) }
+    }
 }
 
 /// Elements of two bytes that the lanes already hold.
@@ -226,20 +222,33 @@ pub(crate) unsafe fn store_complex_64<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut
     });
 }
 
-/// Implements [`Target`] by the code that stores one unit, which runs twice.
+/// Implements [`Target`] by the code that stores one unit.
 macro_rules! targets {
     ($(<$(const $generic:ident: $kind:ty)? $(; $mode:ident: $bound:path)?> $name:ty, $bytes:literal, $saturate:ident, |$m:ident, $x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
         impl<M: $crate::vector::lanes::LaneOps, $(const $generic: $kind)? $($mode: $bound)?> $crate::vector::lanes::target::Target<M> for $name {
             const BITS: usize = 8 * $bytes;
             #[inline(always)]
-            unsafe fn store<L: $crate::vector::lanes::Lanes<M>, const $saturate: bool>(
-                $m: M,
+            unsafe fn store<L: $crate::vector::lanes::Lanes<M>, const SATURATE: bool>(
+                m: M,
                 [x, y]: [L; 2],
                 [first, second]: [*mut u8; 2],
+                data: &$crate::format::data::Data,
+            ) {
+                // SAFETY: the caller's units.
+                unsafe {
+                    Self::store_unit::<L, SATURATE>(m, x, first, data);
+                    Self::store_unit::<L, SATURATE>(m, y, second, data);
+                }
+            }
+            #[inline(always)]
+            unsafe fn store_unit<L: $crate::vector::lanes::Lanes<M>, const $saturate: bool>(
+                $m: M,
+                $x: L,
+                $dst: *mut u8,
                 $data: &$crate::format::data::Data,
             ) {
-                // SAFETY: a unit can be written at both places: as many registers as an element has bytes.
-                $crate::vector::lanes::two!([(x, first), (y, second)], |($x, $dst)| unsafe { $body });
+                // SAFETY: the caller's unit: as many registers as an element has bytes.
+                unsafe { $body }
             }
         }
     )*};

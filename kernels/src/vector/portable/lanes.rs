@@ -1,7 +1,7 @@
 //! The operations on lanes of every width.
 
 use super::{
-    super::lanes::{Bytes, Doubles, Halves, LaneOps},
+    super::lanes::{Bytes, Doubles, Halves, LaneOps, Pace},
     *,
 };
 use core::cmp::Ordering;
@@ -46,6 +46,7 @@ fn second<T: Pod, const N: usize>(a: Register<N>, b: Register<N>, from: usize) -
 
 impl<const N: usize, const FULL: bool> LaneOps for Portable<N, FULL> {
     type Table64 = [u8; 64];
+    const PACE: Pace = if FULL { Pace::Quarters } else { Pace::Long };
     const NAN_KEEPS_SIGN: bool = FULL;
     const ENDS: bool = !FULL;
     const BF16_IN_DIRECTION: bool = FULL;

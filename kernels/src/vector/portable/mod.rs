@@ -16,8 +16,8 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use core::{array, cell::Cell};
 
-/// The tier, with registers of `BYTES` bytes. If `FULL`, NaN keeps its sign in arithmetic, and bfloat16 is rounded in the direction; other tiers
-/// have none, one or both of these properties.
+/// The tier, with registers of `BYTES` bytes. If `FULL`, few elements go in quarters, NaN keeps its sign in arithmetic, and bfloat16 is rounded
+/// in the direction; other tiers have none or some of these properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable<const BYTES: usize = 16, const FULL: bool = true> {
     /// The direction in which operations round that obey the environment.

@@ -126,6 +126,31 @@ fn methods_with_bodies() {
         assert_eq!(m.f16_of_int16_env::<false>(x[0]), map(x[0], |x| f16(false, x)));
         assert_eq!(m.f16_of_int16_env::<true>(x[0]), map(x[0], |x| f16(true, x)));
     }
+    let int = |i| lane::<i64, 16>(&x, i);
+    assert_eq!(
+        m.codes_of_8::<4, true, true, true>(x[0]),
+        register(|i| (at(i) as i8).clamp(-8, 7) as u8 & 15)
+    );
+    assert_eq!(m.codes_of_64::<4, false, true, true>(x), register(|i| int(i) as u8 & 15));
+    assert_eq!(m.codes_of_64::<4, true, true, true>(x), register(|i| int(i).clamp(-8, 7) as u8 & 15));
+    assert_eq!(
+        m.codes_of_32::<4, true, false, false>(words),
+        register(|i| lane::<u32, 16>(&x, i).min(15) as u8)
+    );
+    assert_eq!(
+        m.codes_of_16::<2, true, false, true>(halves),
+        register(|i| lane::<u16, 16>(&x, i).min(1) as u8)
+    );
+    assert_eq!(m.halves_of_64::<true, true, false>(x), registers(|i| int(i).clamp(0, 0xFFFF) as u16));
+    assert_eq!(m.truths_32([x[0], m.splat(0), x[1], m.splat(1)]), register(|i| (i / 4 != 1) as u8));
+    assert_eq!(m.truths_64([m.splat(0); 8]), register(|_| 0_u8));
+    let singles = m.f32_of_bytes::<true>(x[0]);
+    let doubles = m.f64_of_bytes::<true>(x[0]);
+    assert_eq!(m.int64s_of_f32::<false, true>(singles), registers(|i| at(i) as i8 as i64));
+    assert_eq!(m.int64s_of_f64::<true, false>(doubles), registers(|i| (at(i) as i8).max(0) as u64));
+    assert_eq!(m.int32s_of_f64::<32, true, true>(doubles), registers(|i| at(i) as i8 as i32));
+    assert_eq!(m.low_16_of_f32(singles[0]), register(|i| at(i) as i8 as i32));
+    assert_eq!(m.odd_f64_of_int64::<true>(m.int64s_of_f64::<false, true>(doubles)), doubles);
     macro_rules! fits {
         ($($fit:ident: $bits:ident, $int:ident, $x:expr;)*) => {$(
             assert_eq!(m.$fit::<true, false>($x), map($x, |x: $int| x.max(0)));

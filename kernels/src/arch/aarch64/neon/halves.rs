@@ -14,7 +14,8 @@ use crate::{
         lanes::{
             Halves, LaneOps, Lanes,
             int::Ints16,
-            rounded::{self, Integers, Integral, by_mode},
+            integral::{Integers, Integral},
+            rounded::{self, by_mode},
             run::run,
             small::{place, signed},
             source::Source,

@@ -9,7 +9,7 @@ use crate::{
     format::data::Data,
     vector::{
         Simd, each,
-        lanes::{Bytes, Doubles, Halves, LaneOps, Words, ops::Kernel},
+        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Words},
     },
 };
 use bytemuck::must_cast as cast;

@@ -1,18 +1,22 @@
 //! The tier `avx2`.
 //!
-//! `table` names the kernels that are written for the tier, which cover almost all pairs. The other pairs use the plain loop of the scalar tier,
-//! compiled for this tier's instructions: the loop bodies have no branches, so the compiler vectorises them.
+//! `table` names the kernels of almost all pairs: the kernels of `vector::casts` through float32 and in lanes of 16 bits ([`words`]), the kernels
+//! of `vector::lanes` for integers and 64-bit numbers ([`ops`]), and the kernels for sources of a byte ([`bytes`]). The other pairs use the
+//! plain loop of the scalar tier, compiled for this tier's instructions: the loop bodies have no branches, so the compiler vectorises them.
 
 pub(in crate::arch) mod backend;
 mod bytes;
 mod convert;
 mod families;
+mod floats;
+mod halves;
+mod ops;
+mod packs;
 mod scaled;
 mod simd;
 mod table;
 #[cfg(test)]
 mod tests;
-mod wide;
 mod words;
 
 #[cfg(feature = "avx512")]

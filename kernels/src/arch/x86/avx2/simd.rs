@@ -9,9 +9,9 @@ use crate::{
     vector::{Blocks, Casts, Simd, each, style::RoundingMode},
 };
 
-/// The token of AVX2.
+/// The token of AVX2. If not `DIRECTED`, kernels that round to nearest even may use operations whose names end in `_env`.
 #[derive(Clone, Copy)]
-pub(super) struct Avx2(());
+pub(super) struct Avx2<const DIRECTED: bool = false>(());
 
 /// Loads eight lanes of 32 bits, register `k` of a block.
 #[inline(always)]
@@ -70,7 +70,7 @@ unsafe fn join(low: __m128, high: __m128) -> __m256i {
     unsafe { _mm256_castps_si256(_mm256_set_m128(high, low)) }
 }
 
-impl Simd for Avx2 {
+impl<const DIRECTED: bool> Simd for Avx2<DIRECTED> {
     type V = __m256i;
 
     #[inline(always)]
@@ -202,7 +202,7 @@ impl Simd for Avx2 {
     }
 }
 
-impl Blocks for Avx2 {
+impl<const DIRECTED: bool> Blocks for Avx2<DIRECTED> {
     const LANES: usize = 8;
 
     operations! {

@@ -1,14 +1,24 @@
 //! Chooses the kernel of each pair.
 
-use super::{super::copy::avx2 as copy, bytes, families::through_float32, simd::Avx2, wide, words};
+use super::{super::copy::avx2 as copy, bytes, families::through_float32, halves, simd::Avx2, words};
 use crate::{
     arch::scalar,
-    dtype::{DType, Encoding},
+    dtype::{DType, Encoding, Spec},
     exact::Rules,
     format::{data::Data, *},
     vector::{
-        self, casts,
+        self, Simd, casts,
         kernel::{Entry, KernelFn, Rounded},
+        lanes::{
+            LaneOps, eight,
+            int::Ints64,
+            rounded,
+            run::run,
+            select::{self, Tokens},
+            source::{Source, doubles},
+            target::{Byte, Truth},
+            two,
+        },
         pairs::{is_copy, same_truth},
         table::{self, Bytes, PackedTo, PairKernels, Row, Table, TierKernels, WIDE},
     },
@@ -27,7 +37,7 @@ avx2_fn! {
 
 const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if matches!((S::DTYPE, D::DTYPE), (DType::Float16, DType::BFloat16)) {
-        return Some(wide::float16_to_bfloat16);
+        return Some(halves::to_bf16);
     }
     if let Some(kernel) = casts::words::kernel::<words::Tier>(S::DTYPE, D::DTYPE, false, saturate) {
         return Some(kernel);
@@ -35,7 +45,58 @@ const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     if vector::covers(S::DTYPE, D::DTYPE) {
         return vector::common::<Avx2>(S::DTYPE, D::DTYPE, saturate, false);
     }
-    wide::kernel::<S, D>(saturate)
+    if by_lanes(S::DTYPE, D::DTYPE) {
+        return Some(match (S::DTYPE, D::DTYPE) {
+            (DType::Complex64, DType::Bool) => run::<Avx2, Magnitudes, Byte<Truth, 8>, true>,
+            _ => select::pair::<Common, S, D, 8, false>(saturate),
+        });
+    }
+    None
+}
+
+/// The tokens of the kernels of `vector::lanes` under the common rules.
+struct Common;
+impl Tokens for Common {
+    const COMMON_OBEYS: bool = false;
+    type Base = Avx2;
+    type F16 = Avx2;
+    type BF16 = Avx2;
+}
+
+/// Whether the kernel of a pair is one of `vector::lanes`: there is an integer or a 64-bit number on one side, which the plain loops of
+/// the compiler do badly.
+const fn by_lanes(from: DType, to: DType) -> bool {
+    let narrowing = matches!(to.spec(), Spec::Int { .. }) && to.size() < from.size();
+    let to_float = matches!(to, DType::Float32 | DType::Float64 | DType::Complex64 | DType::Complex128);
+    match from {
+        // The compiler widens integers well.
+        DType::Int16 | DType::UInt16 | DType::Int32 | DType::UInt32 => narrowing,
+        DType::Int64 | DType::UInt64 => narrowing || to_float || matches!(to, DType::Bool),
+        // Up to 8 bits are made by the kernels through float32, which have the same loads.
+        DType::Float16 | DType::BFloat16 | DType::Float32 => to.size() > 1,
+        DType::Float64 => true,
+        DType::Complex64 => matches!(to, DType::Bool | DType::Float32 | DType::Complex128),
+        DType::Complex128 => matches!(to, DType::Bool | DType::Float64 | DType::Complex64),
+        _ => false,
+    }
+}
+
+/// Complex64 without the signs, to be compared with zero as integers of 64 bits: separating the parts takes more instructions (complex64 to
+/// bool).
+struct Magnitudes;
+
+impl Source<Avx2> for Magnitudes {
+    const BITS: usize = 64;
+    type Lanes = Ints64<Avx2, false>;
+    type Tables = ();
+    #[inline(always)]
+    unsafe fn tables(_: Avx2, _: &Data) {}
+    #[inline(always)]
+    unsafe fn load(m: Avx2, (): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
+        let magnitudes = m.splat_64(0x7FFF_FFFF_7FFF_FFFF);
+        // SAFETY: a unit can be read at both places.
+        two!(src, |p| Ints64(eight!(unsafe { doubles(m, p) }, |x| m.and(x, magnitudes))))
+    }
 }
 
 /// The kernels that pack their results.
@@ -112,7 +173,14 @@ const fn copy_bytes(dtype: DType) -> KernelFn {
 pub(in crate::arch::x86) fn rounded(from: Encoding, to: Encoding, rules: &Rules) -> Option<Rounded> {
     let (s, d) = (from.dtype(), to.dtype());
     if !vector::rounds(s, d) {
-        return if from.is_packed() || to.is_packed() { None } else { wide::rounded(s, d, rules) };
+        if from.is_packed() || to.is_packed() || s.size() == 1 {
+            return None;
+        }
+        let (run, direction) = match d.spec() {
+            Spec::Int { .. } => (rounded::to_ints::<Avx2<true>>(s, d, rules)?, rounded::mode(rules).1),
+            _ => rounded::to_wide::<Avx2<true>>(s, d, rules)?,
+        };
+        return Some(Rounded { run, direction, second: None });
     }
     vector::rounded(from, to, rules, &TABLE, casts::words::rounded_kernel::<words::Tier>, through_float32)
 }

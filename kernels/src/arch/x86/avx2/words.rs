@@ -20,13 +20,13 @@ impl WordKernels for Tier {
     avx2_fn! {
         unsafe fn run<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
             // SAFETY: the token proves the instructions; the buffers are the caller's.
-            unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, Self::run::<P>) }
+            unsafe { words::run::<Avx2, P>(<Avx2>::new_unchecked(), src, dst, n, data, Self::run::<P>) }
         }
     }
     avx2_fn! {
         unsafe fn run_permuting<P: Pair>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
             // SAFETY: the token proves the instructions; the buffers are the caller's. `run` uses the permutations of AVX2 here.
-            unsafe { words::run::<Avx2, P>(Avx2::new_unchecked(), src, dst, n, data, Self::run_permuting::<P>) }
+            unsafe { words::run::<Avx2, P>(<Avx2>::new_unchecked(), src, dst, n, data, Self::run_permuting::<P>) }
         }
     }
     avx2_fn! {
@@ -39,7 +39,7 @@ impl WordKernels for Tier {
             through_float32: fn(&Data) -> KernelFn,
         ) {
             // SAFETY: the token proves the instructions; the buffers are the caller's.
-            unsafe { words::run_rounded::<Avx2, FNUZ>(Avx2::new_unchecked(), src, dst, n, data, w, through_float32) }
+            unsafe { words::run_rounded::<Avx2, FNUZ>(<Avx2>::new_unchecked(), src, dst, n, data, w, through_float32) }
         }
     }
     fn small<S: Loaded, F: FloatFamily>(mode: Mode) -> KernelFn {

@@ -16,6 +16,7 @@ mod sub_byte;
 mod targets;
 mod units;
 
+use super::families::Plain;
 use crate::{
     arch::x86::intrinsics::*,
     dtype::{DType, Spec},
@@ -90,13 +91,125 @@ pub(super) const fn kernel<S: Format, D: Format>(saturate: bool) -> Option<Kerne
     }
 }
 
-define_pick!();
-define_rounded!(
-    f16, Wide<f16>, vector::to_bytes::<super::families::Plain, f16>();
-    bf16, Wide<bf16>, vector::to_bytes::<super::families::Plain, bf16>();
-    f32, Wide<f32>, vector::to_bytes::<super::families::Plain, f32>();
-    f64, f64, to_bytes::<f64>();
-);
+/// The kernel from `S` to one of the targets here.
+const fn pick<S: Source>(to: DType, saturate: bool) -> Option<KernelFn> {
+    let [wrap, clamp]: [KernelFn; 2] = match to {
+        DType::Int2 | DType::Int4 => pair::<S, Int8<false, true>, Int8<true, true>>(),
+        DType::UInt2 | DType::UInt4 => pair::<S, Int8<false, true>, Int8<false, true>>(),
+        DType::Int8 => pair::<S, Int8<false, true>, Int8<true, false>>(),
+        DType::UInt8 => pair::<S, Int8<false, true>, Int8<false, false>>(),
+        DType::Int16 => pair::<S, Int16<false>, Int16<true>>(),
+        DType::UInt16 => pair::<S, Int16<false>, Int16<false>>(),
+        DType::Int32 => pair::<S, Int32<false>, Int32<true>>(),
+        DType::UInt32 => pair::<S, Int32<false>, Int32<false>>(),
+        DType::Int64 => pair::<S, Int64<false>, Int64<true>>(),
+        DType::UInt64 => pair::<S, Int64<false>, Int64<false>>(),
+        DType::Float32 => [run::<S, Real<f32>, true, Common>; 2],
+        DType::Float64 => [run::<S, Real<f64>, true, Common>; 2],
+        DType::Complex64 => [run::<S, Complex<f32>, true, Common>; 2],
+        DType::Complex128 => [run::<S, Complex<f64>, true, Common>; 2],
+        _ => return None,
+    };
+    Some(if saturate { clamp } else { wrap })
+}
+
+/// The kernels that wrap and that saturate.
+const fn pair<S: Source, Wrap: Target, Clamp: Target>() -> [KernelFn; 2] {
+    [run::<S, Wrap, false, Common>, run::<S, Clamp, true, Common>]
+}
+
+/// From a float to integers: `[8, 8 with ties away, 16, 32, 64 bits][wrapping, saturating to signed, to unsigned]`.
+type ToIntegers = [[KernelFn; 3]; 5];
+
+const fn overflows<S: Source, Signed: Target, Unsigned: Target>() -> [KernelFn; 3] {
+    [
+        run::<S, Unsigned, false, Directed>,
+        run::<S, Signed, true, Directed>,
+        run::<S, Unsigned, true, Directed>,
+    ]
+}
+
+/// `bytes` are the kernels to integers of up to 8 bits, in the direction and with ties away; `Wide` loads the source into lanes that
+/// become integers of 64 bits.
+const fn to_integers<S: Source, Wide: Source>(bytes: [[KernelFn; 3]; 2]) -> ToIntegers {
+    [
+        bytes[0],
+        bytes[1],
+        overflows::<S, Int16<true>, Int16<false>>(),
+        overflows::<S, Int32<true>, Int32<false>>(),
+        overflows::<Wide, Int64<true>, Int64<false>>(),
+    ]
+}
+
+/// From an integer or float to a float: `[directed, ties away, to odd]`.
+const fn to_float<S: Source, D: Target>() -> [KernelFn; 3] {
+    [run::<S, D, true, Directed>, run::<S, D, true, Away>, run::<S, D, true, Odd>]
+}
+
+/// The kernel of a pair of byte storage under rules that are not the common ones, if it is one of these.
+pub(super) fn rounded(from: DType, to: DType, rules: &Rules) -> Option<Rounded> {
+    static FROM_F16: ToIntegers = to_integers::<f16, Wide<f16>>(vector::to_bytes::<Plain, f16>());
+    static FROM_BF16: ToIntegers = to_integers::<bf16, Wide<bf16>>(vector::to_bytes::<Plain, bf16>());
+    static FROM_F32: ToIntegers = to_integers::<f32, Wide<f32>>(vector::to_bytes::<Plain, f32>());
+    // One kernel to integers of up to 8 bits for all directions and ties.
+    static FROM_F64: ToIntegers =
+        to_integers::<f64, f64>([overflows::<f64, Int8<true, true>, Int8<false, true>>(); 2]);
+    let direction = match rules.rounding {
+        Rounding::NearestEven => Direction::NearestEven,
+        Rounding::NearestAway if to.float_spec().is_some() && from.float_spec().is_some() => {
+            Direction::NearestEven
+        }
+        Rounding::NearestAway | Rounding::TowardZero | Rounding::ToOdd => Direction::TowardZero,
+        Rounding::Floor => Direction::Down,
+        Rounding::Ceil => Direction::Up,
+    };
+    if let Spec::Int { bits, signed } = to.spec() {
+        let kernels = match from {
+            DType::Float16 => &FROM_F16,
+            DType::BFloat16 => &FROM_BF16,
+            DType::Float32 => &FROM_F32,
+            DType::Float64 => &FROM_F64,
+            _ => return None,
+        };
+        if rules.rounding == Rounding::ToOdd {
+            return None;
+        }
+        let overflow = if rules.saturate { 2 - signed as usize } else { 0 };
+        let width = match bits {
+            ..=8 => (rules.rounding == Rounding::NearestAway) as usize,
+            _ => (bits / 8).trailing_zeros() as usize + 1,
+        };
+        return Some(Rounded { run: kernels[width][overflow], direction, second: None });
+    }
+    let kernels = match (from, to) {
+        (DType::Float64, DType::Float32) => to_float::<f64, Real<f32>>(),
+        (DType::Float64, DType::Complex64) => to_float::<f64, Complex<f32>>(),
+        (DType::Complex128, DType::Complex64) => [
+            parts::<f64, Real<f32>, Directed> as KernelFn,
+            parts::<f64, Real<f32>, Away>,
+            parts::<f64, Real<f32>, Odd>,
+        ],
+        (DType::Int32, DType::Float32) => to_float::<i32, Real<f32>>(),
+        (DType::Int32, DType::Complex64) => to_float::<i32, Complex<f32>>(),
+        (DType::UInt32, DType::Float32) => to_float::<u32, Real<f32>>(),
+        (DType::UInt32, DType::Complex64) => to_float::<u32, Complex<f32>>(),
+        (DType::Int64, DType::Float32) => to_float::<i64, Real<f32>>(),
+        (DType::Int64, DType::Complex64) => to_float::<i64, Complex<f32>>(),
+        (DType::Int64, DType::Float64) => to_float::<i64, Real<f64>>(),
+        (DType::Int64, DType::Complex128) => to_float::<i64, Complex<f64>>(),
+        (DType::UInt64, DType::Float32) => to_float::<u64, Real<f32>>(),
+        (DType::UInt64, DType::Complex64) => to_float::<u64, Complex<f32>>(),
+        (DType::UInt64, DType::Float64) => to_float::<u64, Real<f64>>(),
+        (DType::UInt64, DType::Complex128) => to_float::<u64, Complex<f64>>(),
+        _ => return None,
+    };
+    let way = match rules.rounding {
+        Rounding::NearestAway => 1,
+        Rounding::ToOdd => 2,
+        _ => 0,
+    };
+    Some(Rounded { run: kernels[way], direction, second: None })
+}
 
 avx512_fn! {
     /// # Safety

@@ -114,11 +114,9 @@ fn operations_of_avx2_obey_every_direction() {
             (_mm256_set1_pd(-1.0 - PD), _mm256_set1_pd(-0.75 * PD)): f64, both(1.0 + PD, PD);
         _mm256_fmadd_ps(_mm256_set1_ps(0.25 * PS), _mm256_set1_ps(3.0), _mm256_set1_ps(1.0 + PS))
             (_mm256_set1_ps(-0.25 * PS), _mm256_set1_ps(3.0), _mm256_set1_ps(-1.0 - PS)): f32, both(1.0 + PS as f64, PS as f64);
-        _mm256_fmadd_pd(_mm256_set1_pd(0.25 * PD), _mm256_set1_pd(3.0), _mm256_set1_pd(1.0 + PD))
-            (_mm256_set1_pd(-0.25 * PD), _mm256_set1_pd(3.0), _mm256_set1_pd(-1.0 - PD)): f64, both(1.0 + PD, PD);
+        _mm256_round_ps::<12>(_mm256_set1_ps(1.75)) (_mm256_set1_ps(-1.75)): f32, both(1.0, 1.0);
         _mm256_round_pd::<12>(_mm256_set1_pd(1.75)) (_mm256_set1_pd(-1.75)): f64, both(1.0, 1.0);
         _mm256_cvtps_epi32(_mm256_set1_ps(1.75)) (_mm256_set1_ps(-1.75)): i32, both(1.0, 1.0);
-        _mm256_cvtpd_epi32(_mm256_set1_pd(1.75)) (_mm256_set1_pd(-1.75)): i32, both(1.0, 1.0);
         _mm256_cvtpd_ps(_mm256_set1_pd(LONG_PS)) (_mm256_set1_pd(-LONG_PS)): f32, both(1.0 + PS as f64, PS as f64);
         _mm256_cvtepi32_ps(_mm256_set1_epi32((1 << 25) + 7)) (_mm256_set1_epi32((-1 << 25) - 7)): f32,
             both(33_554_436.0, 4.0);

@@ -188,6 +188,25 @@ const TABLE: [u8; 64] = {
     table
 };
 
+/// Integers as codes, by an operation of their width.
+macro_rules! codes {
+    ($m:ident.$codes:ident($x:ident)) => {
+        [
+            $m.$codes::<2, false, true, true>($x),
+            $m.$codes::<4, false, false, false>($x),
+            $m.$codes::<8, false, true, false>($x),
+            $m.$codes::<2, true, false, false>($x),
+            $m.$codes::<2, true, true, true>($x),
+            $m.$codes::<4, true, false, true>($x),
+            $m.$codes::<4, true, true, false>($x),
+            $m.$codes::<8, true, false, false>($x),
+            $m.$codes::<8, true, false, true>($x),
+            $m.$codes::<8, true, true, false>($x),
+            $m.$codes::<8, true, true, true>($x),
+        ]
+    };
+}
+
 operations! { integers(m: LaneOps): Rounds::Never;
     (x: U8) -> Bits16 = m.widen_8::<false>(x);
     (x: U8) -> Bits16 = m.widen_8::<true>(x);
@@ -208,6 +227,17 @@ operations! { integers(m: LaneOps): Rounds::Never;
     (x: U16) -> Bits16 = [m.fit_16::<false, true>(x), m.fit_16::<true, false>(x), m.fit_16::<true, true>(x)];
     (x: U32) -> Bits32 = [m.fit_32::<false, true>(x), m.fit_32::<true, false>(x), m.fit_32::<true, true>(x)];
     (x: U64) -> Bits64 = [m.fit_64::<false, true>(x), m.fit_64::<true, false>(x), m.fit_64::<true, true>(x)];
+    (x: U8) -> Bits8 = codes!(m.codes_of_8(x));
+    (x: U16[2]) -> Bits8 = codes!(m.codes_of_16(x));
+    (x: U32[4]) -> Bits8 = codes!(m.codes_of_32(x));
+    (x: U64[8]) -> Bits8 = codes!(m.codes_of_64(x));
+    (x: U64[8]) -> Bits16 = m.halves_of_64::<false, true, true>(x);
+    (x: U64[8]) -> Bits16 = m.halves_of_64::<true, false, false>(x);
+    (x: U64[8]) -> Bits16 = m.halves_of_64::<true, false, true>(x);
+    (x: U64[8]) -> Bits16 = m.halves_of_64::<true, true, false>(x);
+    (x: U64[8]) -> Bits16 = m.halves_of_64::<true, true, true>(x);
+    (x: U32[4]) -> Bits8 = [m.truths_32(x)];
+    (x: U64[8]) -> Bits8 = [m.truths_64(x)];
     (a: U16, b: U16) -> Bits8 = [m.shr_narrow_16::<1>(a, b), m.shr_narrow_16::<7>(a, b), m.shr_narrow_16::<8>(a, b)];
     (x: U32[4]) -> Bits8 = [m.low_bytes_32(x)];
     (x: U64[8]) -> Bits8 = [m.low_bytes_64(x)];
@@ -238,6 +268,10 @@ operations! { floats(m: LaneOps): Rounds::Never;
     (x: F32[4]) -> Bits16 = m.int16_of_f32::<true>(x);
     (x: F32) -> Bits32 = [m.low_32_of_f32(x)];
     (x: F32) -> Bits32 = [m.int32_or_0_of_f32(x)];
+    (x: F32) -> Bits32 = [m.and(m.low_16_of_f32(x), m.splat(0xFFFF))];
+    (x: F32[4]) -> Bits64 = m.int64s_of_f32::<false, true>(x);
+    (x: F32[4]) -> Bits64 = m.int64s_of_f32::<true, false>(x);
+    (x: F32[4]) -> Bits64 = m.int64s_of_f32::<true, true>(x);
     (x: U32) -> Bits32 = {
         let short = m.and(x, m.splat(0xFF_FFFF));
         [m.f32_of_short_int32(short), m.f32_of_short_int32(m.sub(m.splat(0), short))]
@@ -250,6 +284,15 @@ operations! { floats(m: LaneOps): Rounds::Never;
     (x: F64) -> Bits64 = [m.int64_of_f64::<false>(x), m.int64_of_f64::<true>(x)];
     (x: F64) -> Bits64 = [m.low_64_of_f64(x)];
     (x: F64) -> Bits64 = [m.int64_or_0_of_f64(x)];
+    (x: F64[8]) -> Bits64 = m.int64s_of_f64::<false, true>(x);
+    (x: F64[8]) -> Bits64 = m.int64s_of_f64::<true, false>(x);
+    (x: F64[8]) -> Bits64 = m.int64s_of_f64::<true, true>(x);
+    (x: F64[8]) -> Bits32 = each!(m.int32s_of_f64::<8, false, true>(x), |x| m.and(x, m.splat(0xFF)));
+    (x: F64[8]) -> Bits32 = m.int32s_of_f64::<8, true, true>(x);
+    (x: F64[8]) -> Bits32 = each!(m.int32s_of_f64::<16, false, true>(x), |x| m.and(x, m.splat(0xFFFF)));
+    (x: F64[8]) -> Bits32 = m.int32s_of_f64::<32, false, true>(x);
+    (x: F64[8]) -> Bits32 = m.int32s_of_f64::<32, true, false>(x);
+    (x: F64[8]) -> Bits32 = m.int32s_of_f64::<16, true, true>(x);
     (x: U32) -> Bits64 = m.f64_of_int32::<false>(x);
     (x: U32) -> Bits64 = m.f64_of_int32::<true>(x);
     (x: U8) -> Bits64 = m.f64_of_bytes::<false>(x);
@@ -353,6 +396,8 @@ operations! { directed(m: LaneOps): Rounds::InDirection;
     (a: F64, b: F64) -> Nan64 = [m.add_env_f64(a, b)];
     (x: F64) -> Nan64 = [m.round_env_f64(x)];
     (x: U64) -> Bits64 = [m.f64_of_int64_env::<false>(x), m.f64_of_int64_env::<true>(x)];
+    (x: U64[8]) -> Bits64 = m.odd_f64_of_int64::<false>(x);
+    (x: U64[8]) -> Bits64 = m.odd_f64_of_int64::<true>(x);
     (a: F64, b: F64) -> Bits32 = [m.f32_of_f64_env(a, b)];
 }
 

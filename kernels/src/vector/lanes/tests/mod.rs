@@ -10,7 +10,7 @@ mod families;
 mod inputs;
 mod list;
 
-use super::{LaneOps, ops::Kernel};
+use super::{Kernel, LaneOps};
 use crate::{
     drive::fpenv,
     dtype::DType,

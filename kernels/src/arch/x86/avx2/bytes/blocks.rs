@@ -25,7 +25,7 @@ macro_rules! for_each_block {
                 }
                 if $from < 8 || $to < 8 || $n < BLOCK {
                     return padded_bits(
-                        Avx2::new_unchecked(),
+                        <Avx2>::new_unchecked(),
                         erased($whole),
                         BLOCK,
                         $from as usize,

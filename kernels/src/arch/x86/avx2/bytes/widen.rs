@@ -389,7 +389,7 @@ avx2_fn! {
                 step(n - W::STEP);
             } else {
                 let whole = erased(widen::<W, E>);
-                padded(Avx2::new_unchecked(), whole, W::STEP, 1, W::SIZE, src, dst, n, data.data());
+                padded(<Avx2>::new_unchecked(), whole, W::STEP, 1, W::SIZE, src, dst, n, data.data());
             }
         }
     }
@@ -430,7 +430,7 @@ avx2_fn! {
                 step(n - 32);
             } else {
                 let whole = erased(narrow::<SIGNED>);
-                padded(Avx2::new_unchecked(), whole, 32, 1, 1, src, dst, n, data.data());
+                padded(<Avx2>::new_unchecked(), whole, 32, 1, 1, src, dst, n, data.data());
             }
         }
     }

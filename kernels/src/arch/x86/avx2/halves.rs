@@ -3,13 +3,12 @@
 //! Zeros and normal numbers are shifted by a multiplication that rounds, and get the other bias. A block with subnormal numbers, infinities or
 //! NaN goes through float32.
 
-use super::{
-    targets::store,
-    units::{load, overlapping},
+use super::simd::Avx2;
+use crate::{
+    arch::x86::intrinsics::*,
+    format::data::Data,
+    vector::{Blocks, Casts, Simd, short::padded},
 };
-use crate::arch::x86::intrinsics::*;
-use crate::vector::{Blocks, Casts, Simd};
-use crate::{arch::x86::avx2::simd::Avx2, format::data::Data, vector::short::padded};
 
 /// Elements of a block.
 const BLOCK: usize = 32;
@@ -18,30 +17,48 @@ avx2_fn! {
     /// # Safety
     ///
     /// As [`KernelFn`].
-    pub(in super::super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    pub(super) unsafe fn to_bf16(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: the blocks lie among the caller's `n` elements; the last one overlaps the one before.
         unsafe {
             if n < BLOCK {
                 if n > 0 {
-                    padded(Avx2::new_unchecked(), to_bf16, BLOCK, 2, 2, src, dst, n, data);
+                    padded(<Avx2>::new_unchecked(), to_bf16, BLOCK, 2, 2, src, dst, n, data);
                 }
                 return;
             }
-            let m = Avx2::new_unchecked();
+            let m = <Avx2>::new_unchecked();
             overlapping(n, BLOCK, |i| {
                 let (src, dst) = (src.add(2 * i), dst.add(2 * i));
-                let (a, rare_a) = rounded(load::<2, false>(src, BLOCK, 0));
-                let (b, rare_b) = rounded(load::<2, false>(src, BLOCK, 1));
+                let [a, b] = m.load_16::<false>(src, BLOCK);
+                let ((a, rare_a), (b, rare_b)) = (rounded(a), rounded(b));
                 let rare =
                     _mm256_subs_epu16(_mm256_max_epu16(rare_a, rare_b), _mm256_set1_epi16(0xEFFF_u16 as i16));
                 if _mm256_testz_si256(rare, rare) == 0 {
                     let words = m.to_bf16::<false>(m.load_f16::<false>(src, BLOCK), data);
                     return m.store_16::<false>(dst, words, BLOCK);
                 }
-                store(dst, a, 0);
-                store(dst, b, 1);
+                m.store_16::<false>(dst, [a, b], BLOCK);
             });
         }
+    }
+}
+
+/// Calls `f` for all whole steps of `0..n`, and once more for the last `step` elements if whole steps do not end at `n`.
+///
+/// `n` is at least `step`.
+#[inline(always)]
+fn overlapping(n: usize, step: usize, mut f: impl FnMut(usize)) {
+    let (mut i, mut end) = (0, n - n % step);
+    // One place calls the body, so that its code exists once.
+    loop {
+        while i < end {
+            f(i);
+            i += step;
+        }
+        if end == n {
+            return;
+        }
+        (i, end) = (n - step, n);
     }
 }
 

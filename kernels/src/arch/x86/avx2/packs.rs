@@ -1,0 +1,104 @@
+//! Packing, each half of a register for itself, and the orders that it leaves.
+//!
+//! **64 bits to 16 and 8**, saturating: packing instructions saturate halves of the elements, each as a signed integer, and
+//! the two halves of the result are again such an element. If the high half only repeats the sign of the low one, the low
+//! one was saturated as the element should be. If not, the high half survives as a number that repeats no sign, and the next
+//! packing saturates by it. So packing alone does it. Unsigned halves are brought below what packing takes for a sign first.
+
+use super::floats::{functions, ps, si};
+use crate::{arch::x86::intrinsics::*, vector::each};
+
+/// The same lanes, hidden from the compiler, which makes two instructions of the minimum of a number and 1: a comparison with zero, and
+/// the complement (uint16 and uint32 to int2).
+#[inline]
+#[target_feature(enable = "avx")]
+#[cfg_attr(miri, allow(unused_mut, reason = "Miri knows no assembly"))]
+fn hidden(mut x: __m256i) -> __m256i {
+    #[cfg(not(miri))]
+    // SAFETY: no instructions; the lanes come out as they went in.
+    unsafe {
+        core::arch::asm!("/* {} */", inout(ymm_reg) x, options(pure, nomem, nostack, preserves_flags))
+    };
+    x
+}
+
+functions! {
+    /// The highest code of `WIDTH` bits, in lanes of 16 bits.
+    highest_16<const WIDTH: u32, const TO: bool>() -> __m256i = {
+        let highest = _mm256_set1_epi16(0xFF >> (8 - WIDTH) >> TO as u32);
+        if WIDTH == 2 && TO { hidden(highest) } else { highest }
+    };
+    /// The same in lanes of 32 bits.
+    highest_32<const WIDTH: u32, const TO: bool>() -> __m256i = {
+        let highest = _mm256_set1_epi32(0xFF >> (8 - WIDTH) >> TO as u32);
+        if WIDTH == 2 && TO { hidden(highest) } else { highest }
+    };
+    /// The order of what was packed from two registers, 64 bits from each half of each.
+    in_order(x: __m256i) -> __m256i = _mm256_permute4x64_epi64::<0b11_01_10_00>(x);
+    /// The order of what was packed from four registers, 32 bits from each half of each.
+    quarters_in_order(x: __m256i) -> __m256i = {
+        _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
+    };
+    /// The order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, every other one in the other
+    /// half of the register.
+    pairs_in_order(x: __m256i) -> __m256i = {
+        let order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
+        _mm256_shuffle_epi8(in_order(x), _mm256_broadcastsi128_si256(order))
+    };
+    /// The low and the high halves of lanes of 64 bits, each half of a register for itself.
+    split(a: __m256i, b: __m256i) -> [__m256i; 2] = {
+        let (a, b) = (ps(a), ps(b));
+        [si(_mm256_shuffle_ps::<0b10_00_10_00>(a, b)), si(_mm256_shuffle_ps::<0b11_01_11_01>(a, b))]
+    };
+    /// Lanes of 32 bits as such of 16, each half of a register for itself: their low bits in `ones`, or saturated.
+    pack_32<const SATURATE: bool, const TO: bool>(a: __m256i, b: __m256i, ones: i32) -> __m256i = {
+        let low = _mm256_set1_epi32(ones);
+        match (SATURATE, TO) {
+            (false, _) => _mm256_packus_epi32(_mm256_and_si256(a, low), _mm256_and_si256(b, low)),
+            (true, false) => _mm256_packus_epi32(a, b),
+            (true, true) => _mm256_packs_epi32(a, b),
+        }
+    };
+    /// Signed lanes of 16 bits as codes of `WIDTH` bits, each half of a register for itself. Wrapping, they have no other bits.
+    pack_codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(a: __m256i, b: __m256i) -> __m256i = {
+        let bytes = if SATURATE && TO { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
+        let ones = 0xFF_u8 >> (8 - WIDTH);
+        let highest = _mm256_set1_epi8((ones >> TO as u32) as i8);
+        match (SATURATE && WIDTH < 8, TO) {
+            (false, _) => bytes,
+            (true, false) => _mm256_min_epu8(bytes, highest),
+            (true, true) => {
+                let lowest = _mm256_set1_epi8(!(ones >> 1) as i8);
+                _mm256_and_si256(_mm256_max_epi8(_mm256_min_epi8(bytes, highest), lowest), _mm256_set1_epi8(ones as i8))
+            }
+        }
+    };
+    /// Halves of lanes of 64 bits saturated to 16 bits each: to be packed to int16 by the next packing, or if not `TO`, to uint16.
+    pack_64<const FROM: bool, const TO: bool>(a: __m256i, b: __m256i) -> __m256i = {
+        if !FROM {
+            // Below the signs, the high halves always, the low ones if those of the result are signed.
+            let max = _mm256_set1_epi64x(if TO { 0x7FFF_0000_7FFF } else { 0x7FFF_0000_FFFF });
+            return _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max));
+        }
+        let both = _mm256_packs_epi32(a, b);
+        if TO {
+            return both;
+        }
+        // The low halves are not signed then.
+        let max = _mm256_set1_epi64x((-1 << 32) | 0xFFFF);
+        let low = _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max));
+        _mm256_blend_epi16::<0b1010_1010>(low, both)
+    };
+    /// Four registers of lanes of 64 bits as one of lanes of 16, each half of a register for itself; the bits in `ones` if not `SATURATE`.
+    halves_of_64<const SATURATE: bool, const FROM: bool, const TO: bool>(x: [__m256i; 4], ones: i64) -> __m256i = {
+        let [a, b, c, d] = x;
+        if SATURATE {
+            let (low, high) = (pack_64::<FROM, TO>(a, b), pack_64::<FROM, TO>(c, d));
+            if TO { _mm256_packs_epi32(low, high) } else { _mm256_packus_epi32(low, high) }
+        } else {
+            let low = _mm256_set1_epi64x(ones);
+            let [a, b, c, d] = each!(x, |x| _mm256_and_si256(x, low));
+            _mm256_packus_epi32(_mm256_packus_epi32(a, b), _mm256_packus_epi32(c, d))
+        }
+    };
+}
