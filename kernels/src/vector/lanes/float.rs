@@ -3,7 +3,8 @@
 //! Conversions to integers saturate, and NaN becomes 0, as `docs/semantics.md` requires of a cast that saturates.
 
 use super::{
-    Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, f32_odd_of_doubles, f32_of_doubles, int::Ints32,
+    Bytes, Doubles, Halves, LaneOps, Lanes, Limits, Words, eight, f32_odd_of_doubles, f32_of_doubles,
+    int::Ints32,
 };
 use crate::{format::typed, vector::each};
 use core::marker::PhantomData;
@@ -111,13 +112,17 @@ impl<M: LaneOps, G: Limited> Lanes<M> for F32<M, G> {
 
 impl<M: LaneOps> Lanes<M> for F64<M> {
     #[inline(always)]
-    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
+    fn codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(
+        self,
+        m: M,
+        limits: Limits,
+    ) -> Bytes<M> {
         let x = m.int32s_of_f64::<8, SATURATE, true>(self.0);
-        m.codes_of_32::<WIDTH, SATURATE, true, TO>(x)
+        m.codes_of_32::<NARROW, SATURATE, true, TO>(x, limits)
     }
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        self.codes::<8, SATURATE, TO>(m)
+        self.codes::<false, SATURATE, TO>(m, Limits::byte(TO))
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {

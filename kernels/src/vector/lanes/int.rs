@@ -3,8 +3,8 @@
 //! An integer wider than the target narrows through the widths between them, keeping its own sign.
 
 use super::{
-    Bytes, Doubles, Halves, LaneOps, Lanes, Words, eight, f32_odd_of_doubles, f32_of_doubles, truths, two,
-    widen_32,
+    Bytes, Doubles, Halves, LaneOps, Lanes, Limits, Words, eight, f32_odd_of_doubles, f32_of_doubles, truths,
+    two, widen_32,
 };
 use crate::vector::{
     each,
@@ -95,8 +95,12 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints16<M, SIGNED> {
     const INTEGERS: bool = true;
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
-    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        m.codes_of_16::<WIDTH, SATURATE, SIGNED, TO>(self.0)
+    fn codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(
+        self,
+        m: M,
+        limits: Limits,
+    ) -> Bytes<M> {
+        m.codes_of_16::<NARROW, SATURATE, SIGNED, TO>(self.0, limits)
     }
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
@@ -159,12 +163,16 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints32<M, SIGNED> {
     const INTEGERS: bool = true;
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
-    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        m.codes_of_32::<WIDTH, SATURATE, SIGNED, TO>(self.0)
+    fn codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(
+        self,
+        m: M,
+        limits: Limits,
+    ) -> Bytes<M> {
+        m.codes_of_32::<NARROW, SATURATE, SIGNED, TO>(self.0, limits)
     }
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        self.codes::<8, SATURATE, TO>(m)
+        self.codes::<false, SATURATE, TO>(m, Limits::byte(TO))
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {
@@ -218,12 +226,16 @@ impl<M: LaneOps, const SIGNED: bool> Lanes<M> for Ints64<M, SIGNED> {
     const INTEGERS: bool = true;
     const UNSIGNED: bool = !SIGNED;
     #[inline(always)]
-    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        m.codes_of_64::<WIDTH, SATURATE, SIGNED, TO>(self.0)
+    fn codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(
+        self,
+        m: M,
+        limits: Limits,
+    ) -> Bytes<M> {
+        m.codes_of_64::<NARROW, SATURATE, SIGNED, TO>(self.0, limits)
     }
     #[inline(always)]
     fn int8<const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        self.codes::<8, SATURATE, TO>(m)
+        self.codes::<false, SATURATE, TO>(m, Limits::byte(TO))
     }
     #[inline(always)]
     fn int16<const SATURATE: bool, const TO: bool>(self, m: M) -> Halves<M> {

@@ -3,20 +3,22 @@
 use super::{
     LaneOps, Lanes, eight,
     float::{F32, F64, Limited},
+    part::From,
     run::run,
     source::Source,
-    target::{Byte, Codes, Int16, Int32, Int64, Target},
+    target::{AnyInt, Byte, Int16, Int32, Int64, Target},
     two,
 };
 use crate::{
     dtype::{DType, Spec},
-    format::data::Data,
+    exact::{Rounding, Rules},
+    format::data::{self, Data, Direction},
     vector::{each, kernel::KernelFn},
 };
 use core::marker::PhantomData;
+use half::{bf16, f16};
 
-/// Lanes that are rounded to integral values in the direction of the environment, or if `AWAY`, to the nearest with ties away
-/// from zero.
+/// Lanes that are rounded to integral values: in the direction of the environment or, if `AWAY`, to nearest with ties away from zero.
 pub(crate) trait Integral<M: LaneOps>: Lanes<M> {
     fn integral<const AWAY: bool>(self, m: M) -> Self;
 }
@@ -40,34 +42,100 @@ pub(crate) struct Integers<S, const AWAY: bool>(PhantomData<S>);
 
 impl<M: LaneOps, S: Source<M, Lanes: Integral<M>>, const AWAY: bool> Source<M> for Integers<S, AWAY> {
     const BITS: usize = S::BITS;
+    const PARTS: bool = S::PARTS;
     type Lanes = S::Lanes;
     type Tables = S::Tables;
     #[inline(always)]
     unsafe fn tables(m: M, data: &Data) -> S::Tables {
-        // SAFETY: the caller's data are those of `S`.
+        // SAFETY: the caller's data belong to a kernel of `S`.
         unsafe { S::tables(m, data) }
     }
     #[inline(always)]
     unsafe fn load(m: M, tables: S::Tables, src: [*const u8; 2]) -> [S::Lanes; 2] {
-        // SAFETY: the caller's units are those of `S`.
+        // SAFETY: the caller grants units of `S`.
         two!(unsafe { S::load(m, tables, src) }, |x| x.integral::<AWAY>(m))
+    }
+    #[inline(always)]
+    unsafe fn load_part<const QUARTERS: usize>(m: M, tables: S::Tables, src: From<QUARTERS>) -> S::Lanes {
+        // SAFETY: the caller grants a part of `S`.
+        unsafe { S::load_part(m, tables, src) }.integral::<AWAY>(m)
     }
 }
 
-/// Integers of up to 8 bits: the data say which.
-struct AnyInt<const SIGNED: bool>;
+/// The elements of a source, rounded to integral values in the direction of the environment after a half is added, with the sign of the element.
+/// The half is zero for directions. Its sum is rounded, too, so ties go away from zero if the environment rounds toward zero.
+struct Moved<S>(PhantomData<S>);
 
-impl<M: LaneOps, const SIGNED: bool> Codes<M> for AnyInt<SIGNED> {
+/// Lanes that are moved away from zero before they are rounded.
+trait Move<M: LaneOps>: Lanes<M> {
+    fn half(m: M, data: &Data) -> M::V;
+    fn moved(self, m: M, half: M::V) -> Self;
+}
+
+impl<M: LaneOps, G: Limited> Move<M> for F32<M, G> {
     #[inline(always)]
-    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
-        let x = x.int8::<SATURATE, SIGNED>(m);
-        let (ones, highest) = (m.splat_8(data.int.ones()), m.splat_8(data.int.highest));
-        match (SATURATE, SIGNED) {
-            (false, _) => m.and(x, ones),
-            (true, false) => m.min_u8(x, highest),
-            (true, true) => m.and(m.max_i8(m.min_i8(x, highest), m.splat_8(data.int.lowest() as u8)), ones),
+    fn half(m: M, data: &Data) -> M::V {
+        m.splat(data.rounding.half)
+    }
+    #[inline(always)]
+    fn moved(self, m: M, half: M::V) -> Self {
+        let (one, sign) = (m.splat(1_f32.to_bits()), m.splat(1 << 31));
+        Self::new(each!(self.0, |x| m.round_env_f32(m.fma_env(x, one, m.or(half, m.and(x, sign))))))
+    }
+}
+
+impl<M: LaneOps> Move<M> for F64<M> {
+    #[inline(always)]
+    fn half(m: M, data: &Data) -> M::V {
+        m.splat_64(f64::from(f32::from_bits(data.rounding.half)).to_bits())
+    }
+    #[inline(always)]
+    fn moved(self, m: M, half: M::V) -> Self {
+        let sign = m.splat_64(1 << 63);
+        Self(eight!(self.0, |x| m.round_env_f64(m.add_env_f64(x, m.or(half, m.and(x, sign))))))
+    }
+}
+
+impl<M: LaneOps, S: Source<M, Lanes: Move<M>, Tables = ()>> Source<M> for Moved<S> {
+    const BITS: usize = S::BITS;
+    const PARTS: bool = S::PARTS;
+    type Lanes = S::Lanes;
+    type Tables = M::V;
+    #[inline(always)]
+    unsafe fn tables(m: M, data: &Data) -> M::V {
+        S::Lanes::half(m, data)
+    }
+    #[inline(always)]
+    unsafe fn load(m: M, half: M::V, src: [*const u8; 2]) -> [S::Lanes; 2] {
+        // SAFETY: the caller grants units of `S`.
+        two!(unsafe { S::load(m, (), src) }, |x| x.moved(m, half))
+    }
+    #[inline(always)]
+    unsafe fn load_part<const QUARTERS: usize>(m: M, half: M::V, src: From<QUARTERS>) -> S::Lanes {
+        // SAFETY: the caller grants a part of `S`.
+        unsafe { S::load_part(m, (), src) }.moved(m, half)
+    }
+}
+
+/// The kernel from a source of integral values to integers.
+fn of_integral<M: LaneOps, S: Source<M>>(dtype: DType, saturate: bool) -> Option<KernelFn> {
+    fn kernel<M: LaneOps, S: Source<M>, Signed: Target<M>, Unsigned: Target<M>>(
+        signed: bool,
+        saturate: bool,
+    ) -> KernelFn {
+        match (saturate, signed) {
+            (false, _) => run::<M, S, Unsigned, false>,
+            (true, false) => run::<M, S, Unsigned, true>,
+            (true, true) => run::<M, S, Signed, true>,
         }
     }
+    let Spec::Int { bits, signed } = dtype.spec() else { return None };
+    Some(match bits {
+        ..=8 => kernel::<M, S, Byte<AnyInt<true>, 8>, Byte<AnyInt<false>, 8>>(signed, saturate),
+        16 => kernel::<M, S, Int16<true>, Int16<false>>(signed, saturate),
+        32 => kernel::<M, S, Int32<true>, Int32<false>>(signed, saturate),
+        _ => kernel::<M, S, Int64<true>, Int64<false>>(signed, saturate),
+    })
 }
 
 /// The kernel from a source to integers.
@@ -76,25 +144,23 @@ pub(super) fn ints<M: LaneOps, S: Source<M, Lanes: Integral<M>>>(
     away: bool,
     saturate: bool,
 ) -> Option<KernelFn> {
-    fn kernel<M: LaneOps, S: Source<M, Lanes: Integral<M>>, Signed: Target<M>, Unsigned: Target<M>>(
-        signed: bool,
-        away: bool,
-        saturate: bool,
-    ) -> KernelFn {
-        match (away, saturate, signed) {
-            (false, false, _) => run::<M, Integers<S, false>, Unsigned, false>,
-            (false, true, false) => run::<M, Integers<S, false>, Unsigned, true>,
-            (false, true, true) => run::<M, Integers<S, false>, Signed, true>,
-            (true, false, _) => run::<M, Integers<S, true>, Unsigned, false>,
-            (true, true, false) => run::<M, Integers<S, true>, Unsigned, true>,
-            (true, true, true) => run::<M, Integers<S, true>, Signed, true>,
-        }
+    if away {
+        of_integral::<M, Integers<S, true>>(dtype, saturate)
+    } else {
+        of_integral::<M, Integers<S, false>>(dtype, saturate)
     }
-    let Spec::Int { bits, signed } = dtype.spec() else { return None };
-    Some(match bits {
-        ..=8 => kernel::<M, S, Byte<AnyInt<true>, 8>, Byte<AnyInt<false>, 8>>(signed, away, saturate),
-        16 => kernel::<M, S, Int16<true>, Int16<false>>(signed, away, saturate),
-        32 => kernel::<M, S, Int32<true>, Int32<false>>(signed, away, saturate),
-        _ => kernel::<M, S, Int64<true>, Int64<false>>(signed, away, saturate),
-    })
+}
+
+/// The kernel from a float of more than a byte to integers that serves directions and ties away, and the direction that it needs: fewer kernels,
+/// each of which takes one more addition.
+pub(crate) fn moved<M: LaneOps>(from: DType, to: DType, rules: &Rules) -> Option<(KernelFn, Direction)> {
+    let run = match from {
+        _ if rules.rounding == Rounding::ToOdd => return None,
+        DType::Float16 => of_integral::<M, Moved<f16>>(to, rules.saturate),
+        DType::BFloat16 => of_integral::<M, Moved<bf16>>(to, rules.saturate),
+        DType::Float32 => of_integral::<M, Moved<f32>>(to, rules.saturate),
+        DType::Float64 => of_integral::<M, Moved<f64>>(to, rules.saturate),
+        _ => return None,
+    };
+    Some((run?, data::direction(rules.rounding)?))
 }

@@ -2,7 +2,7 @@
 
 use super::{
     ops::LaneOps,
-    unit::{Bytes, Doubles, Halves, Words},
+    unit::{Bytes, Doubles, Halves, Limits, Words},
 };
 use crate::vector::{each, style::RoundingMode};
 
@@ -19,13 +19,17 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     fn int8<const SATURATE: bool, const TO: bool>(self, _: M) -> Bytes<M> {
         never::<Self, _>()
     }
-    /// The same of codes of `WIDTH` bits, which have no bits above.
+    /// The same as codes of these limits, if `NARROW`; otherwise the limits are those of a byte.
     #[inline(always)]
-    fn codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(self, m: M) -> Bytes<M> {
-        if Self::UNSIGNED && WIDTH < 8 {
-            m.codes_of_8::<WIDTH, SATURATE, false, TO>(self.int8::<SATURATE, false>(m))
+    fn codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(
+        self,
+        m: M,
+        limits: Limits,
+    ) -> Bytes<M> {
+        if Self::UNSIGNED && NARROW {
+            m.codes_of_8::<true, SATURATE, false, TO>(self.int8::<SATURATE, false>(m), limits)
         } else {
-            m.codes_of_8::<WIDTH, SATURATE, true, TO>(self.int8::<SATURATE, TO>(m))
+            m.codes_of_8::<NARROW, SATURATE, true, TO>(self.int8::<SATURATE, TO>(m), limits)
         }
     }
     #[inline(always)]

@@ -9,7 +9,7 @@
 
 use super::{
     eight, two,
-    unit::{Bytes, Doubles, Halves, Kernel, Pace, Words, highest},
+    unit::{Bytes, Doubles, Halves, Kernel, Limits, Pace, Words},
 };
 use crate::{
     format::data::Data,
@@ -201,43 +201,45 @@ pub(crate) trait LaneOps: Blocks {
         }
     }
 
-    /// Codes of `WIDTH` bits, which have no bits above: the low bits of integers (`FROM` those with a sign or without), or if `SATURATE`,
-    /// the nearest integers `TO` a type with a sign or without. These are bytes, of such a type.
+    /// Limits bytes to codes of fewer bits if `NARROW`: to the low bits of integers (signed if `FROM`) or, if `SATURATE`, to the nearest integers
+    /// (signed if `TO`). If the bytes saturated, they are signed if both are.
     #[inline(always)]
-    fn codes_of_8<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+    fn codes_of_8<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(
         self,
         x: Bytes<Self>,
+        limits: Limits,
     ) -> Bytes<Self> {
-        let max = self.splat_8(highest(WIDTH, TO));
+        let (ones, highest) = (self.splat_8(limits.ones), self.splat_8(limits.highest));
         match (SATURATE, FROM && TO) {
-            _ if WIDTH == 8 => x,
-            (false, _) => self.and(x, self.splat_8(highest(WIDTH, false))),
-            (true, false) => self.min_u8(x, max),
-            (true, true) => {
-                let x = self.max_i8(self.min_i8(x, max), self.splat_8(!highest(WIDTH, true)));
-                self.and(x, self.splat_8(highest(WIDTH, false)))
-            }
+            _ if !NARROW => x,
+            (false, _) => self.and(x, ones),
+            (true, false) => self.min_u8(x, highest),
+            (true, true) => self.and(self.max_i8(self.min_i8(x, highest), self.splat_8(limits.lowest)), ones),
         }
     }
+    /// The same from lanes of 16 bits.
     #[inline(always)]
-    fn codes_of_16<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+    fn codes_of_16<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(
         self,
         [a, b]: Halves<Self>,
+        limits: Limits,
     ) -> Bytes<Self> {
-        let bytes = if WIDTH < 8 && !FROM {
+        let bytes = if NARROW && !FROM {
             self.narrow_16::<SATURATE, false, false>(a, b)
         } else {
             self.narrow_16::<SATURATE, FROM, TO>(a, b)
         };
-        self.codes_of_8::<WIDTH, SATURATE, FROM, TO>(bytes)
+        self.codes_of_8::<NARROW, SATURATE, FROM, TO>(bytes, limits)
     }
+    /// The same from lanes of 32 bits.
     #[inline(always)]
-    fn codes_of_32<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+    fn codes_of_32<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(
         self,
         x: Words<Self>,
+        limits: Limits,
     ) -> Bytes<Self> {
         if SATURATE && !FROM {
-            return self.low_bytes_32(each!(x, |x| self.min_u(x, self.splat(highest(WIDTH, TO).into()))));
+            return self.low_bytes_32(each!(x, |x| self.min_u(x, self.splat(limits.highest.into()))));
         }
         let bytes = if SATURATE {
             let [a, b, c, d] = x;
@@ -246,21 +248,23 @@ pub(crate) trait LaneOps: Blocks {
         } else {
             self.low_bytes_32(x)
         };
-        self.codes_of_8::<WIDTH, SATURATE, FROM, TO>(bytes)
+        self.codes_of_8::<NARROW, SATURATE, FROM, TO>(bytes, limits)
     }
+    /// The same from lanes of 64 bits.
     #[inline(always)]
-    fn codes_of_64<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(
+    fn codes_of_64<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(
         self,
         x: Doubles<Self>,
+        limits: Limits,
     ) -> Bytes<Self> {
         if SATURATE {
             let words = each!([0, 2, 4, 6], |k| self.narrow_64::<true, FROM, FROM>(x[k], x[k + 1]));
-            self.codes_of_32::<WIDTH, true, FROM, TO>(words)
+            self.codes_of_32::<NARROW, true, FROM, TO>(words, limits)
         } else {
-            self.codes_of_8::<WIDTH, false, FROM, TO>(self.low_bytes_64(x))
+            self.codes_of_8::<NARROW, false, FROM, TO>(self.low_bytes_64(x), limits)
         }
     }
-    /// The low 16 bits of lanes of 64, or if `SATURATE`, the nearest integers `TO` a type with a sign or without.
+    /// The low 16 bits of lanes of 64 or, if `SATURATE`, the nearest integers (signed if `TO`).
     #[inline(always)]
     fn halves_of_64<const SATURATE: bool, const FROM: bool, const TO: bool>(
         self,
@@ -346,7 +350,10 @@ pub(crate) trait LaneOps: Blocks {
     /// Truncates to int8 (or uint8) and saturates; NaN becomes 0.
     #[inline(always)]
     fn int8_of_f32<const SIGNED: bool>(self, x: Words<Self>) -> Bytes<Self> {
-        self.codes_of_32::<8, true, SIGNED, SIGNED>(each!(x, |x| self.int32_of_f32::<SIGNED>(x)))
+        self.codes_of_32::<false, true, SIGNED, SIGNED>(
+            each!(x, |x| self.int32_of_f32::<SIGNED>(x)),
+            Limits::byte(SIGNED),
+        )
     }
     /// Truncates to int16 (or uint16) and saturates; NaN becomes 0.
     #[inline(always)]
@@ -485,6 +492,49 @@ pub(crate) trait LaneOps: Blocks {
     ///
     /// A register can be written.
     unsafe fn store(self, p: *mut u8, x: Self::V);
+    /// Loads the first `QUARTERS` (1 or 2) quarters of a register, and repeats them.
+    ///
+    /// # Safety
+    ///
+    /// The quarters can be read.
+    #[inline(always)]
+    unsafe fn load_low<const QUARTERS: usize>(self, p: *const u8) -> Self::V {
+        let quarter = const { size_of::<Self::V>() / 4 };
+        let mut x = self.splat(0);
+        let to = (&raw mut x).cast::<u8>();
+        for k in 0..4 {
+            // SAFETY: the caller's quarters, and those of a register.
+            unsafe { to.add(k * quarter).copy_from_nonoverlapping(p.add(k % QUARTERS * quarter), quarter) };
+        }
+        x
+    }
+    /// Loads register `k` of those that `n` elements of `SIZE` bytes fill, zeros behind the elements.
+    ///
+    /// # Safety
+    ///
+    /// The elements can be read.
+    #[inline(always)]
+    unsafe fn load_few<const SIZE: usize>(self, p: *const u8, n: usize, k: usize) -> Self::V {
+        let mut x = self.splat(0);
+        let register = const { size_of::<Self::V>() };
+        let used = (n * SIZE).saturating_sub(k * register).min(register);
+        // SAFETY: the bytes are among the caller's elements, and fit in a register.
+        unsafe {
+            (&raw mut x).cast::<u8>().copy_from_nonoverlapping(p.wrapping_add(k * register), used);
+        }
+        x
+    }
+    /// Stores the first `QUARTERS` (1 or 2) quarters of a register.
+    ///
+    /// # Safety
+    ///
+    /// The quarters can be written.
+    #[inline(always)]
+    unsafe fn store_low<const QUARTERS: usize>(self, p: *mut u8, x: Self::V) {
+        let used = const { size_of::<Self::V>() / 4 * QUARTERS };
+        // SAFETY: the caller's quarters, and those of a register.
+        unsafe { p.copy_from_nonoverlapping((&raw const x).cast(), used) };
+    }
     /// Loads two units of codes of `BITS` (2, 4 or 6) bits from packed storage, one per byte.
     ///
     /// # Safety

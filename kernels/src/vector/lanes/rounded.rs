@@ -13,14 +13,13 @@ use super::{
     integral::ints,
     lookup::{Direct, Lookup},
     low_halves,
+    part::{store_2, store_4, store_8, store_complex_32, store_complex_64},
     run::{parts, run},
     select::Tokens,
     small::{self, Power, Signed},
     source::{self, Source},
     table::{Given, GivenF32, GivenInts, Tabled, reading, with_table},
-    target::{
-        self, Byte, Found, Int16, Int32, Int64, store_2, store_4, store_8, store_complex_32, store_complex_64,
-    },
+    target::{self, Byte, Found, Int16, Int32, Int64},
     two,
 };
 use crate::{

@@ -8,7 +8,7 @@ use super::{
     run::{parts, run},
     source::{self, Either, Magnitudes, Source, Upper},
     table::{Found8, To8, To16, ToF32, ToInts},
-    target::{self, BF16, Byte, C64, C128, Codes, Found, Found16, Int, Int16, Int32, Int64, Small},
+    target::{self, AnyInt, BF16, Byte, C64, C128, Codes, Found, Found16, Int, Int16, Int32, Int64, Small},
 };
 use crate::{
     dtype::{DType, Flavor, Spec},
@@ -24,6 +24,8 @@ use num_complex::Complex;
 /// The tokens of a tier. Most kernels need only the [`Base`](Tokens::Base); kernels to 16-bit floats may use instructions that not every CPU of
 /// the tier has.
 pub(crate) trait Tokens: 'static {
+    /// Whether integers of 2 and of 4 bits share kernels, which are not packed: their limits are data.
+    const SHARES_NARROW: bool = false;
     /// Whether the kernels in the table of the tier round in the direction of the environment.
     const COMMON_OBEYS: bool = true;
     type Base: LaneOps;
@@ -67,6 +69,12 @@ pub(crate) const fn to<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
     match D::DTYPE {
         DType::Bool => byte::<K::Base, S, target::Truth, PACKED>(8, true),
+        DType::Int2 | DType::Int4 if K::SHARES_NARROW && saturate => {
+            byte::<K::Base, S, AnyInt<true>, false>(8, true)
+        }
+        DType::Int2 | DType::Int4 | DType::UInt2 | DType::UInt4 if K::SHARES_NARROW => {
+            byte::<K::Base, S, AnyInt<false>, false>(8, saturate)
+        }
         DType::Int2 if saturate => byte::<K::Base, S, Int<2, true>, PACKED>(2, true),
         DType::Int4 if saturate => byte::<K::Base, S, Int<4, true>, PACKED>(4, true),
         DType::Int8 if saturate => byte::<K::Base, S, Int<8, true>, PACKED>(8, true),

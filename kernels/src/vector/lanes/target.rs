@@ -5,10 +5,10 @@ use super::{
         small::{Family, Nan, Values, Width, exponents, floats},
         style::Common,
     },
-    Doubles, Halves, LaneOps, Lanes, Words, widen_32,
+    LaneOps, Lanes, Limits,
+    part::{To, store_1, store_2, store_4, store_8, store_complex_32, store_complex_64},
+    two,
 };
-use super::{eight, two};
-use crate::vector::each;
 use crate::{
     dtype::{DType, Spec},
     exact::Rules,
@@ -26,12 +26,17 @@ pub(crate) trait Target<M: LaneOps> {
     ///
     /// The units can be written.
     unsafe fn store<L: Lanes<M>, const SATURATE: bool>(m: M, x: [L; 2], dst: [*mut u8; 2], data: &Data);
-    /// One unit, of elements that are not packed.
+    /// Stores a part of a unit, of elements that are not packed.
     ///
     /// # Safety
     ///
-    /// The unit can be written.
-    unsafe fn store_unit<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, dst: *mut u8, data: &Data);
+    /// The part can be written.
+    unsafe fn store_part<L: Lanes<M>, const SATURATE: bool, const QUARTERS: usize>(
+        m: M,
+        x: L,
+        dst: To<QUARTERS>,
+        data: &Data,
+    );
 }
 
 /// Makes elements of a byte or less from lanes.
@@ -43,6 +48,8 @@ pub(crate) trait Codes<M: LaneOps> {
 pub(crate) struct Found;
 /// Integers.
 pub(crate) struct Int<const WIDTH: u32, const SIGNED: bool>;
+/// Integers of up to 8 bits, whose limits are data.
+pub(crate) struct AnyInt<const SIGNED: bool>;
 pub(crate) struct Truth;
 /// Floats.
 pub(crate) struct Small<D>(PhantomData<D>);
@@ -64,7 +71,20 @@ impl<M: LaneOps> Codes<M> for Truth {
 impl<M: LaneOps, const WIDTH: u32, const SIGNED: bool> Codes<M> for Int<WIDTH, SIGNED> {
     #[inline(always)]
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
-        x.codes::<WIDTH, SATURATE, SIGNED>(m)
+        if WIDTH < 8 {
+            x.codes::<true, SATURATE, SIGNED>(m, const { Limits::of(WIDTH, SIGNED) })
+        } else {
+            x.int8::<SATURATE, SIGNED>(m)
+        }
+    }
+}
+
+impl<M: LaneOps, const SIGNED: bool> Codes<M> for AnyInt<SIGNED> {
+    #[inline(always)]
+    fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V {
+        let limits =
+            Limits { ones: data.int.ones(), highest: data.int.highest, lowest: data.int.lowest() as u8 };
+        x.codes::<true, SATURATE, SIGNED>(m, limits)
     }
 }
 
@@ -149,9 +169,14 @@ impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
         }
     }
     #[inline(always)]
-    unsafe fn store_unit<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, dst: *mut u8, data: &Data) {
-        // SAFETY: the caller's unit is a register.
-        unsafe { m.store(dst, C::codes::<L, SATURATE>(m, x, data)) }
+    unsafe fn store_part<L: Lanes<M>, const SATURATE: bool, const QUARTERS: usize>(
+        m: M,
+        x: L,
+        dst: To<QUARTERS>,
+        data: &Data,
+    ) {
+        // SAFETY: the caller's part.
+        unsafe { store_1(m, C::codes::<L, SATURATE>(m, x, data), dst) }
     }
 }
 
@@ -167,62 +192,7 @@ pub(crate) struct F64;
 pub(crate) struct C64;
 pub(crate) struct C128;
 
-/// # Safety
-///
-/// Two registers can be written.
-#[inline(always)]
-pub(crate) unsafe fn store_2<M: LaneOps>(m: M, x: Halves<M>, dst: *mut u8) {
-    // SAFETY: the second register begins where the first one ends.
-    unsafe {
-        m.store(dst, x[0]);
-        m.store(dst.add(size_of::<M::V>()), x[1]);
-    }
-}
-
-/// # Safety
-///
-/// Four registers can be written.
-#[inline(always)]
-pub(crate) unsafe fn store_4<M: LaneOps>(m: M, x: Words<M>, dst: *mut u8) {
-    // SAFETY: register `k` ends where the next one begins.
-    each!([0, 1, 2, 3], |k| unsafe { m.store(dst.add(k * size_of::<M::V>()), x[k]) });
-}
-
-/// # Safety
-///
-/// Eight registers can be written.
-#[inline(always)]
-pub(crate) unsafe fn store_8<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut u8) {
-    // SAFETY: register `k` ends where the next one begins.
-    eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe { m.store(dst.add(k * size_of::<M::V>()), x[k]) });
-}
-
-/// Stores float32 as complex64: zero-extending the real part makes an imaginary part of zero.
-///
-/// # Safety
-///
-/// Eight registers can be written.
-#[inline(always)]
-pub(crate) unsafe fn store_complex_32<M: LaneOps>(m: M, x: Words<M>, dst: *mut u8) {
-    // SAFETY: the caller's registers.
-    unsafe { store_8(m, widen_32::<M, false>(m, x), dst) }
-}
-
-/// Stores float64 as complex128, with zeros as the imaginary parts.
-///
-/// # Safety
-///
-/// Sixteen registers can be written.
-#[inline(always)]
-pub(crate) unsafe fn store_complex_64<M: LaneOps>(m: M, x: Doubles<M>, dst: *mut u8) {
-    let zero = m.splat(0);
-    // SAFETY: each of the eight registers fills two, one pair after the other.
-    eight!([0, 1, 2, 3, 4, 5, 6, 7], |k| unsafe {
-        store_2(m, m.zip_64(x[k], zero), dst.add(2 * k * size_of::<M::V>()));
-    });
-}
-
-/// Implements [`Target`] by the code that stores one unit.
+/// Implements [`Target`] by the code that stores a part of a unit.
 macro_rules! targets {
     ($(<$(const $generic:ident: $kind:ty)? $(; $mode:ident: $bound:path)?> $name:ty, $bytes:literal, $saturate:ident, |$m:ident, $x:ident, $dst:ident, $data:ident| $body:expr;)*) => {$(
         impl<M: $crate::vector::lanes::LaneOps, $(const $generic: $kind)? $($mode: $bound)?> $crate::vector::lanes::target::Target<M> for $name {
@@ -236,18 +206,18 @@ macro_rules! targets {
             ) {
                 // SAFETY: the caller's units.
                 unsafe {
-                    Self::store_unit::<L, SATURATE>(m, x, first, data);
-                    Self::store_unit::<L, SATURATE>(m, y, second, data);
+                    Self::store_part::<L, SATURATE, 4>(m, x, $crate::vector::lanes::part::To::new(first), data);
+                    Self::store_part::<L, SATURATE, 4>(m, y, $crate::vector::lanes::part::To::new(second), data);
                 }
             }
             #[inline(always)]
-            unsafe fn store_unit<L: $crate::vector::lanes::Lanes<M>, const $saturate: bool>(
+            unsafe fn store_part<L: $crate::vector::lanes::Lanes<M>, const $saturate: bool, const QUARTERS: usize>(
                 $m: M,
                 $x: L,
-                $dst: *mut u8,
+                $dst: $crate::vector::lanes::part::To<QUARTERS>,
                 $data: &$crate::format::data::Data,
             ) {
-                // SAFETY: the caller's unit: as many registers as an element has bytes.
+                // SAFETY: the caller's part.
                 unsafe { $body }
             }
         }

@@ -1,4 +1,4 @@
-//! What the operations on lanes ([`ops`](super::ops)) take.
+//! The parameters of the operations on lanes ([`ops`](super::ops)).
 
 use crate::{format::data::Data, vector::Simd};
 
@@ -8,9 +8,10 @@ pub(crate) type Halves<M> = [<M as Simd>::V; 2];
 pub(crate) type Words<M> = [<M as Simd>::V; 4];
 pub(crate) type Doubles<M> = [<M as Simd>::V; 8];
 
-/// What [`LaneOps::vectorize`](super::LaneOps::vectorize) runs. Not a closure: the compiler need not inline one, and its captures go through memory.
+/// The code that [`LaneOps::vectorize`](super::LaneOps::vectorize) runs. Not a closure: the compiler may not inline a closure, and its captures go
+/// through memory.
 pub(crate) trait Kernel<M> {
-    /// Always inlined.
+    /// Runs the kernel. It is always inlined.
     ///
     /// # Safety
     ///
@@ -18,20 +19,37 @@ pub(crate) trait Kernel<M> {
     unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data);
 }
 
-/// How kernels go through their elements.
+/// How kernels step through their elements.
 #[derive(Clone, Copy, PartialEq, Eq)]
-#[allow(dead_code, reason = "a target has tiers of one way or the other")]
+#[allow(dead_code, reason = "the tiers of a target do not use all of them")]
 pub(crate) enum Pace {
-    /// In blocks of two units, by pointers that advance. Less than a block goes through the stack.
+    /// In blocks of two units. Less than a block goes through the stack.
     Long,
-    /// In blocks of one unit if elements have more than a byte, by an index, which may take fewer instructions. Less than a block goes
-    /// through the stack.
-    Short,
-    /// The same, but less than a block goes in quarters of a unit.
-    Quarters,
+    /// In blocks of the part of a unit that fills a register of the target. Less than a block goes through the stack.
+    Parts,
+    /// In the same blocks. Less than a block goes in quarters of a unit, and less than a quarter in one that is loaded in part.
+    PartsAndFew,
 }
 
-/// The highest integer of `width` bits, up to 8.
-pub(super) const fn highest(width: u32, signed: bool) -> u8 {
-    0xFF >> (8 - width) >> signed as u32
+/// The limits of an integer type of up to 8 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Limits {
+    /// The bits of a code.
+    pub(crate) ones: u8,
+    pub(crate) highest: u8,
+    /// In two's complement, with all bits of a byte.
+    pub(crate) lowest: u8,
+}
+
+impl Limits {
+    /// The limits of a byte.
+    pub(crate) const fn byte(signed: bool) -> Self {
+        Self::of(8, signed)
+    }
+
+    pub(crate) const fn of(width: u32, signed: bool) -> Self {
+        let ones = 0xFF >> (8 - width);
+        let highest = ones >> signed as u32;
+        Self { ones, highest, lowest: if signed { !highest } else { 0 } }
+    }
 }

@@ -46,7 +46,7 @@ fn second<T: Pod, const N: usize>(a: Register<N>, b: Register<N>, from: usize) -
 
 impl<const N: usize, const FULL: bool> LaneOps for Portable<N, FULL> {
     type Table64 = [u8; 64];
-    const PACE: Pace = if FULL { Pace::Quarters } else { Pace::Long };
+    const PACE: Pace = if FULL { Pace::PartsAndFew } else { Pace::Long };
     const NAN_KEEPS_SIGN: bool = FULL;
     const ENDS: bool = !FULL;
     const BF16_IN_DIRECTION: bool = FULL;

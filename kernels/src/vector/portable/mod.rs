@@ -16,7 +16,7 @@ use crate::{
 use bytemuck::{Pod, Zeroable};
 use core::{array, cell::Cell};
 
-/// The tier, with registers of `BYTES` bytes. If `FULL`, few elements go in quarters, NaN keeps its sign in arithmetic, and bfloat16 is rounded
+/// The tier, with registers of `BYTES` bytes. If `FULL`, kernels go in parts of a unit, NaN keeps its sign in arithmetic, and bfloat16 is rounded
 /// in the direction; other tiers have none or some of these properties.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable<const BYTES: usize = 16, const FULL: bool = true> {

@@ -1,6 +1,9 @@
 //! Compares the arithmetic with the law, and the methods with bodies with their documentation.
 
-use super::{super::lanes::LaneOps, *};
+use super::{
+    super::lanes::{LaneOps, Limits},
+    *,
+};
 
 const ROUNDINGS: [Rounding; 5] =
     [Rounding::NearestEven, Rounding::Floor, Rounding::Ceil, Rounding::TowardZero, Rounding::ToOdd];
@@ -128,17 +131,23 @@ fn methods_with_bodies() {
     }
     let int = |i| lane::<i64, 16>(&x, i);
     assert_eq!(
-        m.codes_of_8::<4, true, true, true>(x[0]),
+        m.codes_of_8::<true, true, true, true>(x[0], Limits::of(4, true)),
         register(|i| (at(i) as i8).clamp(-8, 7) as u8 & 15)
     );
-    assert_eq!(m.codes_of_64::<4, false, true, true>(x), register(|i| int(i) as u8 & 15));
-    assert_eq!(m.codes_of_64::<4, true, true, true>(x), register(|i| int(i).clamp(-8, 7) as u8 & 15));
     assert_eq!(
-        m.codes_of_32::<4, true, false, false>(words),
+        m.codes_of_64::<true, false, true, true>(x, Limits::of(4, true)),
+        register(|i| int(i) as u8 & 15)
+    );
+    assert_eq!(
+        m.codes_of_64::<true, true, true, true>(x, Limits::of(4, true)),
+        register(|i| int(i).clamp(-8, 7) as u8 & 15)
+    );
+    assert_eq!(
+        m.codes_of_32::<true, true, false, false>(words, Limits::of(4, false)),
         register(|i| lane::<u32, 16>(&x, i).min(15) as u8)
     );
     assert_eq!(
-        m.codes_of_16::<2, true, false, true>(halves),
+        m.codes_of_16::<true, true, false, true>(halves, Limits::of(2, true)),
         register(|i| lane::<u16, 16>(&x, i).min(1) as u8)
     );
     assert_eq!(m.halves_of_64::<true, true, false>(x), registers(|i| int(i).clamp(0, 0xFFFF) as u16));

@@ -15,6 +15,7 @@ use crate::{
             Halves, LaneOps, Lanes,
             int::Ints16,
             integral::{Integers, Integral},
+            part::{From, halves},
             rounded::{self, by_mode},
             run::run,
             small::{place, signed},
@@ -92,7 +93,7 @@ impl Source<Half> for Plain {
     #[inline(always)]
     unsafe fn load(m: Half, (): (), src: [*const u8; 2]) -> [F16; 2] {
         // SAFETY: the caller grants the units.
-        two!(src, |p| F16(unsafe { crate::vector::lanes::source::halves(m, p) }))
+        two!(src, |p| F16(unsafe { halves(m, From::<4>::new(p, 0)) }))
     }
 }
 

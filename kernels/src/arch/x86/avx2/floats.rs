@@ -164,12 +164,9 @@ functions! {
     /// A unit of float32 to int64 or uint64.
     int64s_of_f32<const SATURATE: bool, const SIGNED: bool>(x: [__m256i; 4]) -> [__m256i; 8] = {
         let x = each!(x, |x| ps(x));
-        // The greatest magnitude of numbers: a maximum is its second operand if either is NaN.
-        let mut greatest = _mm256_setzero_ps();
-        each!(x, |x| greatest = _mm256_max_ps(abs(x), greatest));
-        let long = _mm256_cmp_ps::<_CMP_GE_OQ>(greatest, _mm256_set1_ps(SHORT as f32));
-        if _mm256_movemask_ps(long) != 0 {
-            return long_f32::<SATURATE, SIGNED>(x);
+        let [a, b, c, d] = each!(x, |x| _mm256_cmp_ps::<_CMP_GE_OQ>(abs(x), _mm256_set1_ps(SHORT as f32)));
+        if _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) != 0 {
+            return eight!(doubles(x), |x| int64_of_f64::<SATURATE, SIGNED>(x));
         }
         // Clamping makes zero of NaN.
         let clamp = SATURATE && !SIGNED;
@@ -183,7 +180,7 @@ functions! {
         let [a, b, c, d, e, f, g, h] = eight!(x, |x| _mm256_cmp_pd::<_CMP_LT_OQ>(abs_pd(x), _mm256_set1_pd(SHORT)));
         let [a, b, c, d] = each!([(a, b), (c, d), (e, f), (g, h)], |(a, b)| _mm256_and_pd(a, b));
         if _mm256_movemask_pd(_mm256_and_pd(_mm256_and_pd(a, b), _mm256_and_pd(c, d))) != 0b1111 {
-            return long_f64::<SATURATE, SIGNED>(x);
+            return eight!(x, |x| int64_of_f64::<SATURATE, SIGNED>(x));
         }
         eight!(x, |x| if SATURATE && !SIGNED { short_int64::<true>(x) } else { short_int64::<false>(x) })
     };
@@ -262,8 +259,7 @@ functions! {
         let first = _mm256_set1_epi64x(start::<SIGNED>());
         let places = eight!(x, |x| if SIGNED { _mm256_add_epi64(x, first) } else { x });
         if _mm256_testz_si256(any(places), _mm256_set1_epi64x(0xFFF << 52)) == 0 {
-            // The places are all that is kept in registers.
-            return long_int64::<DIRECTED, SIGNED>(places);
+            return eight!(x, |x| f64_of_int64::<DIRECTED, SIGNED>(gather::<SIGNED>(x)));
         }
         let (power, zero) = ((1_u64 << 52) as f64, start::<SIGNED>() as f64);
         eight!(places, |place| {
@@ -276,30 +272,4 @@ functions! {
         let [a, b, c, d] = each!([0, 2, 4, 6], |k| _mm256_or_si256(x[k], x[k + 1]));
         _mm256_or_si256(_mm256_or_si256(a, b), _mm256_or_si256(c, d))
     };
-}
-
-avx2_fn! {
-    /// Rare: some numbers are long. Not inlined, so that it takes no registers of the loop.
-    #[cold]
-    #[inline(never)]
-    fn long_f64<const SATURATE: bool, const SIGNED: bool>(x: [__m256d; 8]) -> [__m256i; 8] {
-        eight!(x, |x| int64_of_f64::<SATURATE, SIGNED>(x))
-    }
-}
-
-avx2_fn! {
-    #[cold]
-    #[inline(never)]
-    fn long_f32<const SATURATE: bool, const SIGNED: bool>(x: [__m256; 4]) -> [__m256i; 8] {
-        eight!(doubles(x), |x| int64_of_f64::<SATURATE, SIGNED>(x))
-    }
-}
-
-avx2_fn! {
-    #[cold]
-    #[inline(never)]
-    fn long_int64<const DIRECTED: bool, const SIGNED: bool>(places: [__m256i; 8]) -> [__m256i; 8] {
-        let x = eight!(places, |place| _mm256_sub_epi64(place, _mm256_set1_epi64x(start::<SIGNED>())));
-        eight!(x, |x| f64_of_int64::<DIRECTED, SIGNED>(gather::<SIGNED>(x)))
-    }
 }

@@ -6,9 +6,7 @@
 use super::{
     super::packing,
     floats::{self, pd, ps, si},
-    packs::{
-        self, highest_16, highest_32, in_order, pack_32, pack_codes, pairs_in_order, quarters_in_order, split,
-    },
+    packs::{self, in_order, pack_32, pack_codes, pairs_in_order, quarters_in_order, split},
     simd::{Avx2, store_packed},
 };
 use crate::{
@@ -16,7 +14,7 @@ use crate::{
     format::data::Data,
     vector::{
         Simd, each,
-        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Pace, Words, eight, two},
+        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Limits, Pace, Words, eight, two},
     },
 };
 
@@ -50,8 +48,8 @@ macro_rules! lane_operations {
 }
 
 impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
-    // Of rare rules less machine code counts more than short calls.
-    const PACE: Pace = if DIRECTED { Pace::Short } else { Pace::Quarters };
+    // For rare rules, less machine code counts more than the speed of short calls.
+    const PACE: Pace = if DIRECTED { Pace::Parts } else { Pace::PartsAndFew };
 
     #[inline(always)]
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
@@ -168,7 +166,7 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
             if SIGNED { _mm256_cvtepi32_epi64(x) } else { _mm256_cvtepu32_epi64(x) }
         });
         narrow_16<const SATURATE: bool, const FROM: bool, const TO: bool>(a, b) = {
-            m.codes_of_16::<8, SATURATE, FROM, TO>([a, b])
+            m.codes_of_16::<false, SATURATE, FROM, TO>([a, b], Limits::byte(TO))
         };
         narrow_32<const SATURATE: bool, const FROM: bool, const TO: bool>(a, b) = in_order(if SATURATE && !FROM {
             // Then nothing is left to do for packing, and the sign of the target does not matter.
@@ -197,42 +195,41 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
                 (true, false, false) => limited,
             })
         };
-        codes_of_16<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(x: Halves<Self>) = {
-            let ones = 0xFF_u16 >> (8 - WIDTH);
+        codes_of_16<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(x: Halves<Self>, limits: Limits) = {
             in_order(match (SATURATE, FROM) {
-                (true, true) => pack_codes::<WIDTH, true, TO>(x[0], x[1]),
+                (true, true) => pack_codes::<NARROW, true, TO>(x[0], x[1], limits),
                 (true, false) => {
-                    let highest = highest_16::<WIDTH, TO>();
+                    let highest = m.splat_16(limits.highest.into());
                     let [a, b] = two!(x, |x| _mm256_min_epu16(x, highest));
                     _mm256_packus_epi16(a, b)
                 }
                 (false, _) => {
-                    let [a, b] = two!(x, |x| _mm256_and_si256(x, m.splat_16(ones)));
+                    let [a, b] = two!(x, |x| _mm256_and_si256(x, m.splat_16(limits.ones.into())));
                     _mm256_packus_epi16(a, b)
                 }
             })
         };
-        codes_of_32<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(x: Words<Self>) = {
-            let ones = 0xFF_i32 >> (8 - WIDTH);
+        codes_of_32<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(x: Words<Self>, limits: Limits) = {
+            let ones = limits.ones.into();
             let [a, b, c, d] = if SATURATE && !FROM {
-                let highest = highest_32::<WIDTH, TO>();
+                let highest = m.splat(limits.highest.into());
                 each!(x, |x| _mm256_min_epu32(x, highest))
             } else {
                 x
             };
             let (low, high) = (pack_32::<SATURATE, true>(a, b, ones), pack_32::<SATURATE, true>(c, d, ones));
             quarters_in_order(if FROM {
-                pack_codes::<WIDTH, SATURATE, TO>(low, high)
+                pack_codes::<NARROW, SATURATE, TO>(low, high, limits)
             } else {
                 _mm256_packus_epi16(low, high)
             })
         };
-        codes_of_64<const WIDTH: u32, const SATURATE: bool, const FROM: bool, const TO: bool>(x: Doubles<Self>) = {
-            let ones = 0xFF_i64 >> (8 - WIDTH);
+        codes_of_64<const NARROW: bool, const SATURATE: bool, const FROM: bool, const TO: bool>(x: Doubles<Self>, limits: Limits) = {
+            let ones = limits.ones.into();
             let [a, b, c, d, e, f, g, h] = x;
             let low = packs::halves_of_64::<SATURATE, FROM, true>([a, b, c, d], ones);
             let high = packs::halves_of_64::<SATURATE, FROM, true>([e, f, g, h], ones);
-            pairs_in_order(pack_codes::<WIDTH, SATURATE, TO>(low, high))
+            pairs_in_order(pack_codes::<NARROW, SATURATE, TO>(low, high, limits))
         };
         halves_of_64<const SATURATE: bool, const FROM: bool, const TO: bool>(x: Doubles<Self>) -> Halves<Self> = {
             let [a, b, c, d, e, f, g, h] = x;
@@ -240,8 +237,8 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
                 quarters_in_order(packs::halves_of_64::<SATURATE, FROM, TO>(x, 0xFFFF))
             })
         };
-        low_bytes_32(x: Words<Self>) = m.codes_of_32::<8, false, true, true>(x);
-        low_bytes_64(x: Doubles<Self>) = m.codes_of_64::<8, false, true, true>(x);
+        low_bytes_32(x: Words<Self>) = m.codes_of_32::<false, false, true, true>(x, Limits::byte(true));
+        low_bytes_64(x: Doubles<Self>) = m.codes_of_64::<false, false, true, true>(x, Limits::byte(true));
         low_halves_64(x: Doubles<Self>) -> Halves<Self> = m.halves_of_64::<false, true, true>(x);
         truths_32(x: Words<Self>) = {
             let [a, b, c, d] = each!(x, |x| _mm256_cmpeq_epi32(x, _mm256_setzero_si256()));
@@ -277,7 +274,7 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
         round_away_f32(x) = si(floats::round_away(ps(x)));
         int32_of_f32<const SIGNED: bool>(x) = floats::int32_of_f32::<SIGNED>(ps(x));
         int8_of_f32<const SIGNED: bool>(x: Words<Self>) -> Bytes<Self> = {
-            m.codes_of_32::<8, true, true, SIGNED>(each!(x, |x| floats::short_of_f32::<SIGNED>(ps(x))))
+            m.codes_of_32::<false, true, true, SIGNED>(each!(x, |x| floats::short_of_f32::<SIGNED>(ps(x))), Limits::byte(SIGNED))
         };
         int16_of_f32<const SIGNED: bool>(x: Words<Self>) -> Halves<Self> = {
             let [a, b, c, d] = each!(x, |x| floats::short_of_f32::<SIGNED>(ps(x)));
@@ -380,6 +377,36 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
         unsafe { _mm256_storeu_si256(p.cast(), x) }
     }
     #[inline(always)]
+    unsafe fn load_low<const QUARTERS: usize>(self, p: *const u8) -> __m256i {
+        // SAFETY: the caller's quarters.
+        unsafe {
+            let low = if QUARTERS == 1 { _mm_loadl_epi64(p.cast()) } else { _mm_loadu_si128(p.cast()) };
+            _mm256_set_m128i(low, low)
+        }
+    }
+    #[inline(always)]
+    unsafe fn load_few<const SIZE: usize>(self, p: *const u8, n: usize, k: usize) -> __m256i {
+        // SAFETY: the caller's elements: all bytes that are read are theirs. The masks are 8 of the 16 lanes.
+        unsafe {
+            if SIZE < 4 {
+                let low = few_halves(p, n);
+                return _mm256_set_m128i(low, low);
+            }
+            let lanes = (n * (SIZE / 4)).saturating_sub(8 * k).min(8);
+            let masks: &[i32; 16] = &[-1, -1, -1, -1, -1, -1, -1, -1, 0, 0, 0, 0, 0, 0, 0, 0];
+            let mask = _mm256_loadu_si256(masks.as_ptr().add(8 - lanes).cast());
+            _mm256_maskload_epi32(p.wrapping_add(32 * k).cast(), mask)
+        }
+    }
+    #[inline(always)]
+    unsafe fn store_low<const QUARTERS: usize>(self, p: *mut u8, x: __m256i) {
+        // SAFETY: the caller's quarters.
+        unsafe {
+            let low = _mm256_castsi256_si128(x);
+            if QUARTERS == 1 { _mm_storel_epi64(p.cast(), low) } else { _mm_storeu_si128(p.cast(), low) }
+        }
+    }
+    #[inline(always)]
     unsafe fn unpack<const BITS: usize>(self, p: *const u8) -> [__m256i; 2] {
         // SAFETY: two units, of `4 * BITS` of the caller's bytes each.
         two!([p, p.wrapping_add(4 * BITS)], |p| unsafe {
@@ -400,5 +427,28 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
                 _ => store_packed::<6>(p, x),
             }
         });
+    }
+}
+
+/// Loads fewer than 8 elements of 16 bits, zeros behind them. There are no masks for 16 bits.
+///
+/// # Safety
+///
+/// The `n` elements can be read.
+#[inline(always)]
+unsafe fn few_halves(p: *const u8, n: usize) -> __m128i {
+    // SAFETY: the elements that are read are all among the `n`; the caller has the instructions.
+    unsafe {
+        let u64_at = |i: usize| p.add(2 * i).cast::<u64>().read_unaligned();
+        let u32_at = |i: usize| p.add(2 * i).cast::<u32>().read_unaligned();
+        let u16_at = |i: usize| p.add(2 * i).cast::<u16>().read_unaligned();
+        let (low, high) = match n {
+            0 => (0, 0),
+            1 => (u16_at(0) as u64, 0),
+            2 | 3 => (u32_at(0) as u64 | (u16_at(n - 1) as u64) << (16 * (n - 1)), 0),
+            // The last four overlap the first.
+            _ => (u64_at(0), (u64_at(n - 4) as u128 >> (16 * (8 - n))) as u64),
+        };
+        _mm_set_epi64x(high as i64, low as i64)
     }
 }

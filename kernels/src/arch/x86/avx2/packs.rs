@@ -6,33 +6,12 @@
 //! packing saturates by it. So packing alone does it. Unsigned halves are brought below what packing takes for a sign first.
 
 use super::floats::{functions, ps, si};
-use crate::{arch::x86::intrinsics::*, vector::each};
-
-/// The same lanes, hidden from the compiler, which makes two instructions of the minimum of a number and 1: a comparison with zero, and
-/// the complement (uint16 and uint32 to int2).
-#[inline]
-#[target_feature(enable = "avx")]
-#[cfg_attr(miri, allow(unused_mut, reason = "Miri knows no assembly"))]
-fn hidden(mut x: __m256i) -> __m256i {
-    #[cfg(not(miri))]
-    // SAFETY: no instructions; the lanes come out as they went in.
-    unsafe {
-        core::arch::asm!("/* {} */", inout(ymm_reg) x, options(pure, nomem, nostack, preserves_flags))
-    };
-    x
-}
+use crate::{
+    arch::x86::intrinsics::*,
+    vector::{each, lanes::Limits},
+};
 
 functions! {
-    /// The highest code of `WIDTH` bits, in lanes of 16 bits.
-    highest_16<const WIDTH: u32, const TO: bool>() -> __m256i = {
-        let highest = _mm256_set1_epi16(0xFF >> (8 - WIDTH) >> TO as u32);
-        if WIDTH == 2 && TO { hidden(highest) } else { highest }
-    };
-    /// The same in lanes of 32 bits.
-    highest_32<const WIDTH: u32, const TO: bool>() -> __m256i = {
-        let highest = _mm256_set1_epi32(0xFF >> (8 - WIDTH) >> TO as u32);
-        if WIDTH == 2 && TO { hidden(highest) } else { highest }
-    };
     /// The order of what was packed from two registers, 64 bits from each half of each.
     in_order(x: __m256i) -> __m256i = _mm256_permute4x64_epi64::<0b11_01_10_00>(x);
     /// The order of what was packed from four registers, 32 bits from each half of each.
@@ -60,16 +39,16 @@ functions! {
         }
     };
     /// Signed lanes of 16 bits as codes of `WIDTH` bits, each half of a register for itself. Wrapping, they have no other bits.
-    pack_codes<const WIDTH: u32, const SATURATE: bool, const TO: bool>(a: __m256i, b: __m256i) -> __m256i = {
+    pack_codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(a: __m256i, b: __m256i, limits: Limits) -> __m256i = {
         let bytes = if SATURATE && TO { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
-        let ones = 0xFF_u8 >> (8 - WIDTH);
-        let highest = _mm256_set1_epi8((ones >> TO as u32) as i8);
-        match (SATURATE && WIDTH < 8, TO) {
+        let highest = _mm256_set1_epi8(limits.highest as i8);
+        match (SATURATE && NARROW, TO) {
             (false, _) => bytes,
             (true, false) => _mm256_min_epu8(bytes, highest),
             (true, true) => {
-                let lowest = _mm256_set1_epi8(!(ones >> 1) as i8);
-                _mm256_and_si256(_mm256_max_epi8(_mm256_min_epi8(bytes, highest), lowest), _mm256_set1_epi8(ones as i8))
+                let lowest = _mm256_set1_epi8(limits.lowest as i8);
+                let ones = _mm256_set1_epi8(limits.ones as i8);
+                _mm256_and_si256(_mm256_max_epi8(_mm256_min_epi8(bytes, highest), lowest), ones)
             }
         }
     };

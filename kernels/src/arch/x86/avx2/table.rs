@@ -12,10 +12,12 @@ use crate::{
         lanes::{
             LaneOps, eight,
             int::Ints64,
+            integral,
+            part::{From, doubles},
             rounded,
             run::run,
             select::{self, Tokens},
-            source::{Source, doubles},
+            source::Source,
             target::{Byte, Truth},
             two,
         },
@@ -57,6 +59,7 @@ const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
 /// The tokens of the kernels of `vector::lanes` under the common rules.
 struct Common;
 impl Tokens for Common {
+    const SHARES_NARROW: bool = true;
     const COMMON_OBEYS: bool = false;
     type Base = Avx2;
     type F16 = Avx2;
@@ -81,21 +84,27 @@ const fn by_lanes(from: DType, to: DType) -> bool {
     }
 }
 
-/// Complex64 without the signs, to be compared with zero as integers of 64 bits: separating the parts takes more instructions (complex64 to
+/// Complex64 without the signs, for comparison with zero as integers of 64 bits: separating the parts takes more instructions (complex64 to
 /// bool).
 struct Magnitudes;
 
 impl Source<Avx2> for Magnitudes {
     const BITS: usize = 64;
+    const PARTS: bool = true;
     type Lanes = Ints64<Avx2, false>;
     type Tables = ();
     #[inline(always)]
     unsafe fn tables(_: Avx2, _: &Data) {}
     #[inline(always)]
     unsafe fn load(m: Avx2, (): (), src: [*const u8; 2]) -> [Self::Lanes; 2] {
-        let magnitudes = m.splat_64(0x7FFF_FFFF_7FFF_FFFF);
         // SAFETY: a unit can be read at both places.
-        two!(src, |p| Ints64(eight!(unsafe { doubles(m, p) }, |x| m.and(x, magnitudes))))
+        two!(src, |p| unsafe { Self::load_part(m, (), From::<4>::new(p, 0)) })
+    }
+    #[inline(always)]
+    unsafe fn load_part<const QUARTERS: usize>(m: Avx2, (): (), src: From<QUARTERS>) -> Self::Lanes {
+        let magnitudes = m.splat_64(0x7FFF_FFFF_7FFF_FFFF);
+        // SAFETY: the caller's part.
+        Ints64(eight!(unsafe { doubles(m, src) }, |x| m.and(x, magnitudes)))
     }
 }
 
@@ -177,7 +186,7 @@ pub(in crate::arch::x86) fn rounded(from: Encoding, to: Encoding, rules: &Rules)
             return None;
         }
         let (run, direction) = match d.spec() {
-            Spec::Int { .. } => (rounded::to_ints::<Avx2<true>>(s, d, rules)?, rounded::mode(rules).1),
+            Spec::Int { .. } => integral::moved::<Avx2<true>>(s, d, rules)?,
             _ => rounded::to_wide::<Avx2<true>>(s, d, rules)?,
         };
         return Some(Rounded { run, direction, second: None });

@@ -1,7 +1,7 @@
 //! The operations, with their operands and how their results are compared.
 
 use super::{Check, Lane, LaneOps, Memory, Operation, Rounds, Runs, Same, Tested};
-use crate::vector::each;
+use crate::vector::{each, lanes::Limits};
 use crate::{
     dtype::DType,
     format::data::{Data, Direction},
@@ -192,17 +192,17 @@ const TABLE: [u8; 64] = {
 macro_rules! codes {
     ($m:ident.$codes:ident($x:ident)) => {
         [
-            $m.$codes::<2, false, true, true>($x),
-            $m.$codes::<4, false, false, false>($x),
-            $m.$codes::<8, false, true, false>($x),
-            $m.$codes::<2, true, false, false>($x),
-            $m.$codes::<2, true, true, true>($x),
-            $m.$codes::<4, true, false, true>($x),
-            $m.$codes::<4, true, true, false>($x),
-            $m.$codes::<8, true, false, false>($x),
-            $m.$codes::<8, true, false, true>($x),
-            $m.$codes::<8, true, true, false>($x),
-            $m.$codes::<8, true, true, true>($x),
+            $m.$codes::<true, false, true, true>($x, Limits::of(2, true)),
+            $m.$codes::<true, false, false, false>($x, Limits::of(4, false)),
+            $m.$codes::<false, false, true, false>($x, Limits::of(8, false)),
+            $m.$codes::<true, true, false, false>($x, Limits::of(2, false)),
+            $m.$codes::<true, true, true, true>($x, Limits::of(2, true)),
+            $m.$codes::<true, true, false, true>($x, Limits::of(4, true)),
+            $m.$codes::<true, true, true, false>($x, Limits::of(4, false)),
+            $m.$codes::<false, true, false, false>($x, Limits::of(8, false)),
+            $m.$codes::<false, true, false, true>($x, Limits::of(8, true)),
+            $m.$codes::<false, true, true, false>($x, Limits::of(8, false)),
+            $m.$codes::<false, true, true, true>($x, Limits::of(8, true)),
         ]
     };
 }
