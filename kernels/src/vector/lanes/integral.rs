@@ -151,8 +151,8 @@ pub(super) fn ints<M: LaneOps, S: Source<M, Lanes: Integral<M>>>(
     }
 }
 
-/// The kernel from a float of more than a byte to integers that serves directions and ties away, and the direction that it needs: fewer kernels,
-/// each of which takes one more addition.
+/// The kernel from a float of more than a byte to integers, and the direction that it needs. One kernel serves directions and ties away, at the
+/// cost of an addition.
 pub(crate) fn moved<M: LaneOps>(from: DType, to: DType, rules: &Rules) -> Option<(KernelFn, Direction)> {
     let run = match from {
         _ if rules.rounding == Rounding::ToOdd => return None,

@@ -19,7 +19,7 @@ pub(crate) trait Lanes<M: LaneOps>: Copy {
     fn int8<const SATURATE: bool, const TO: bool>(self, _: M) -> Bytes<M> {
         never::<Self, _>()
     }
-    /// The same as codes of these limits, if `NARROW`; otherwise the limits are those of a byte.
+    /// The same as codes of fewer bits within these limits, if `NARROW`. Otherwise they are the limits of a byte.
     #[inline(always)]
     fn codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(
         self,

@@ -361,7 +361,7 @@ pub(crate) trait LaneOps: Blocks {
         let [a, b, c, d] = each!(x, |x| self.int32_of_f32::<SIGNED>(x));
         [self.narrow_32::<true, SIGNED, SIGNED>(a, b), self.narrow_32::<true, SIGNED, SIGNED>(c, d)]
     }
-    /// The low 16 bits of the truncated value; infinity and NaN become 0. The upper halves of lanes may be anything.
+    /// The low 16 bits of the truncated value; infinity and NaN become 0. The upper halves of lanes may have any bits.
     #[inline(always)]
     fn low_16_of_f32(self, x: Self::V) -> Self::V {
         self.low_32_of_f32(x)
@@ -508,7 +508,8 @@ pub(crate) trait LaneOps: Blocks {
         }
         x
     }
-    /// Loads register `k` of those that `n` elements of `SIZE` bytes fill, zeros behind the elements.
+    /// Loads register `k` of the registers that hold `n` elements of `SIZE` bytes (2 or a multiple of 4), with zeros behind the elements. Only the
+    /// first half of the register counts if `SIZE` is 2.
     ///
     /// # Safety
     ///

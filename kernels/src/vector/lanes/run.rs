@@ -103,7 +103,7 @@ unsafe fn in_parts<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>
     data: &Data,
 ) {
     let quarter = const { size_of::<M::V>() / 4 };
-    let block = const { size_of::<M::V>() / if D::BITS > 32 { 4 } else { D::BITS / 8 } };
+    let block = const { size_of::<M::V>() / if D::BITS > 32 { 4 } else { D::BITS.div_ceil(8) } };
     // SAFETY: the caller's buffers and data; each loop has at least one step.
     unsafe {
         if const { matches!(M::PACE, Pace::Parts) } {

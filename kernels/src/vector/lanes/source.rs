@@ -60,7 +60,7 @@ macro_rules! sources {
     ($($type:ty, $bytes:literal $($light:ident)? => $lanes:ty, |$m:ident, $p:ident| $body:expr;)*) => {$(
         impl<M: LaneOps> Source<M> for $type {
             const BITS: usize = 8 * $bytes;
-            const PARTS: bool = true;
+            const PARTS: bool = $bytes > 1;
             $(const $light: bool = true;)?
             type Lanes = $lanes;
             type Tables = ();

@@ -1,26 +1,25 @@
-//! Conversions of float32 and float64 for which AVX2 has no one instruction.
+//! Conversions of float32, float64 and 64-bit integers for which AVX2 has no single instruction.
 //!
-//! **Float to integer, wrapping**: the low bits of the truncated value. From the truncated value the nearest multiple of 2^32
-//! is taken away, `x - round(x / m) * m`, which is exact and leaves at most `m / 2` in magnitude. `m / 2` itself is one too
-//! many for the conversion, which answers with the bits of `-m / 2`: right in all bits that are kept. It answers the same for
-//! NaN, and that is what infinity has become; those are zeroed if the target keeps that bit.
+//! **Float to integer, wrapping**: the result is the low bits of the truncated value. The kernel subtracts the nearest multiple of 2^32 from the
+//! truncated value, `x - round(x / m) * m`. The difference is exact, and its magnitude is at most `m / 2`. `m / 2` itself is too large by one
+//! for the conversion, which returns the bits of `-m / 2`: they are right in all bits that are kept. The conversion returns the same bits for
+//! NaN, and infinity has become NaN; both are zeroed if the target keeps that bit.
 //!
-//! **To 64 bits** there is no instruction. A float64 of less than 2^51 in magnitude has its integer in the low bits after 1.5 *
-//! 2^52 is added. If all values of a unit are so, that is all; otherwise each is split into two halves of 32 bits, which are
-//! such numbers.
+//! **To 64 bits** there is no instruction. Adding 1.5 * 2^52 to a float64 of less than 2^51 in magnitude puts its integer into the low bits. If
+//! all values are below 2^51, that is all; otherwise each value is split into two halves of 32 bits, which are below it.
 //!
-//! **Saturating**: what is too large is clamped before the conversion, or replaced afterwards; the conversion gives the
-//! lowest integer for everything out of range, which is right for what is too small, and NaN is masked away.
+//! **Saturating**: values that are too large are clamped before the conversion, or replaced afterwards. The conversion gives the lowest integer
+//! for everything out of range, which is right for values that are too small. NaN is masked away.
 //!
-//! **64 bits to float64**: the two halves are put into the mantissas of two powers of two; the difference of the high one
-//! to its power is exact, and the sum with the low one rounds once. A sum that is zero is negative if the environment rounds down,
-//! so the sign is that of the integer.
+//! **64 bits to float64**: the two halves are put into the mantissas of two powers of two. The difference of the high one and its power is exact,
+//! and the sum with the low one rounds once. A sum that is zero is negative if the environment rounds down, so the sign of the integer replaces
+//! the sign of the sum.
 //!
-//! **64 bits to float32**: through float64. If all elements of a unit are among 2^52 integers from -2^51 on (from 0 without a sign),
-//! their places there are the mantissas of 2^52 and more, which makes float64 of them. If not, the lowest 11 bits of those that have more than 53 are gathered into the one above
-//! them, so that float64 holds what float32 needs to know.
+//! **64 bits to float32**: through float64. If all integers are among the 2^52 integers from -2^51 on (unsigned: from 0 on), their distances from
+//! the first become mantissas of 2^52, and a subtraction makes float64 of these. Otherwise, if an integer has more than 53 bits, its lowest 11
+//! are gathered into the bit above them, so that float64 holds all that float32 needs to know.
 //!
-//! `DIRECTED`: in the direction of the environment; otherwise that is to nearest even.
+//! If `DIRECTED`, conversions round in the direction of the environment; otherwise the environment rounds to nearest even.
 
 use crate::{
     arch::x86::{env, intrinsics::*},
@@ -33,12 +32,12 @@ const FLOOR: i32 = _MM_FROUND_TO_NEG_INF | _MM_FROUND_NO_EXC;
 
 const TWO_32: f64 = (1_u64 << 32) as f64;
 pub(super) const TWO_63: f64 = (1_u64 << 63) as f64;
-/// An integer is added to it exactly and stands in the low bits, in two's complement.
+/// Adding an integer to this number is exact and puts the integer into the low bits, in two's complement.
 const MAGIC: f64 = (3_u64 << 51) as f64;
-/// The magnitude from which on float64 is too large for [`short_int64`].
+/// The least magnitude of float64 that is too large for [`short_int64`].
 const SHORT: f64 = (1_u64 << 51) as f64;
 
-/// The first integer of those that are short, negated.
+/// The first short integer, negated.
 const fn start<const SIGNED: bool>() -> i64 {
     if SIGNED { 1 << 51 } else { 0 }
 }
@@ -80,29 +79,29 @@ functions! {
         let step = _mm256_or_pd(_mm256_and_pd(half, _mm256_set1_pd(1.0)), sign);
         _mm256_or_pd(_mm256_add_pd(whole, step), sign)
     };
-    /// Zero instead of NaN.
+    /// Replaces NaN by zero.
     number(x: __m256) -> __m256 = _mm256_and_ps(x, _mm256_cmp_ps::<_CMP_ORD_Q>(x, x));
     number_pd(x: __m256d) -> __m256d = _mm256_and_pd(x, _mm256_cmp_pd::<_CMP_ORD_Q>(x, x));
-    /// Modulo 2^32, if the number has no fraction or is less than half of that. Infinity becomes NaN.
+    /// Reduces modulo 2^32, if the number has no fraction or is less than 2^31. Infinity becomes NaN.
     modulo(x: __m256) -> __m256 = {
         let multiple = _mm256_round_ps::<NEAREST>(_mm256_mul_ps(x, _mm256_set1_ps(1.0 / TWO_32 as f32)));
         _mm256_fnmadd_ps(multiple, _mm256_set1_ps(TWO_32 as f32), x)
     };
-    /// Modulo 2^32, of a number without fraction. Infinity becomes NaN.
+    /// Reduces a number without a fraction modulo 2^32. Infinity becomes NaN.
     modulo_pd(x: __m256d) -> __m256d = {
         let multiple = _mm256_round_pd::<NEAREST>(_mm256_mul_pd(x, _mm256_set1_pd(1.0 / TWO_32)));
         _mm256_fnmadd_pd(multiple, _mm256_set1_pd(TWO_32), x)
     };
 
-    /// Saturated to int32 or uint32, NaN as 0.
+    /// Clamps to int32 or uint32; NaN becomes 0.
     int32_of_f32<const SIGNED: bool>(x: __m256) -> __m256i = {
         const HALF: f32 = (1_u32 << 31) as f32;
         if SIGNED {
             let above = si(_mm256_cmp_ps::<_CMP_GE_OQ>(x, _mm256_set1_ps(HALF)));
-            // From the lowest integer to the highest.
+            // Turns the lowest integer into the highest.
             return _mm256_xor_si256(_mm256_cvttps_epi32(number(x)), above);
         }
-        // From 2^31 on the bit of that is what the conversion gives, and the others are the mantissa.
+        // From 2^31 on, the conversion returns that bit, and the mantissa has the other bits.
         let x = _mm256_max_ps(x, _mm256_setzero_ps());
         let low = _mm256_cvttps_epi32(x);
         let large = _mm256_or_si256(low, _mm256_slli_epi32::<8>(si(x)));
@@ -113,25 +112,25 @@ functions! {
     /// Int32 that packing saturates to 16 bits, with a sign or without.
     short_of_f32<const SIGNED: bool>(x: __m256) -> __m256i = {
         let max = _mm256_set1_ps(65535.0);
-        // Without a sign NaN stays and becomes the lowest integer.
+        // Unsigned: NaN stays and becomes the lowest integer.
         _mm256_cvttps_epi32(if SIGNED { _mm256_min_ps(number(x), max) } else { _mm256_min_ps(max, x) })
     };
-    /// Saturated to int32, NaN as 0; or the low bits, and if no more than 16, no others.
+    /// Clamps to int32, where NaN becomes 0; or returns the low 32 bits. Only `BITS` of them count.
     int32_of_f64<const BITS: u32, const SATURATE: bool>(x: __m256d) -> __m128i = {
         _mm256_cvttpd_epi32(if SATURATE {
             _mm256_min_pd(number_pd(x), _mm256_set1_pd(i32::MAX as f64))
         } else {
             let low = modulo_pd(_mm256_round_pd::<TRUNCATE>(x));
-            // What infinity and NaN become has only its top bit.
+            // Infinity and NaN become the bits of -2^31.
             if BITS <= 16 { low } else { number_pd(low) }
         })
     };
-    /// Saturated to uint32 in the low halves, NaN as 0.
+    /// Clamps to uint32, in the low halves of lanes; NaN becomes 0.
     uint32_of_f64(x: __m256d) -> __m256i = {
         let x = _mm256_min_pd(_mm256_max_pd(x, _mm256_setzero_pd()), _mm256_set1_pd(u32::MAX as f64));
         si_pd(_mm256_add_pd(_mm256_round_pd::<TRUNCATE>(x), _mm256_set1_pd(MAGIC)))
     };
-    /// Any float64 to int64 or uint64.
+    /// Converts any float64 to int64 or uint64.
     int64_of_f64<const SATURATE: bool, const SIGNED: bool>(x: __m256d) -> __m256i = {
         let magic = _mm256_set1_pd(MAGIC);
         let x = if SATURATE {
@@ -147,34 +146,34 @@ functions! {
         let high = _mm256_slli_epi64::<32>(si_pd(_mm256_add_pd(high, magic)));
         let int = _mm256_blend_epi32::<0b0101_0101>(high, si_pd(_mm256_add_pd(low, magic)));
         if !SATURATE {
-            // Infinite less infinite is NaN too.
+            // Infinity minus infinity is NaN too.
             return _mm256_and_si256(int, si_pd(_mm256_cmp_pd::<_CMP_ORD_Q>(low, low)));
         }
         let end = if SIGNED { TWO_63 } else { 2.0 * TWO_63 };
         let above = si_pd(_mm256_cmp_pd::<_CMP_GE_OQ>(x, _mm256_set1_pd(end)));
         _mm256_blendv_epi8(int, _mm256_set1_epi64x(if SIGNED { i64::MAX } else { -1 }), above)
     };
-    /// Float64 of less than [`SHORT`] in magnitude, clamped to what is not negative if `CLAMP`: NaN then becomes 0.
+    /// Converts float64 of less than [`SHORT`] in magnitude. If `CLAMP`, negative values and NaN become 0.
     short_int64<const CLAMP: bool>(x: __m256d) -> __m256i = {
         let magic = _mm256_set1_pd(MAGIC);
         let x = if CLAMP { _mm256_max_pd(x, _mm256_setzero_pd()) } else { x };
         let sum = _mm256_add_pd(_mm256_round_pd::<TRUNCATE>(x), magic);
         _mm256_sub_epi64(si_pd(sum), si_pd(magic))
     };
-    /// A unit of float32 to int64 or uint64.
+    /// Converts a unit of float32 to int64 or uint64.
     int64s_of_f32<const SATURATE: bool, const SIGNED: bool>(x: [__m256i; 4]) -> [__m256i; 8] = {
         let x = each!(x, |x| ps(x));
         let [a, b, c, d] = each!(x, |x| _mm256_cmp_ps::<_CMP_GE_OQ>(abs(x), _mm256_set1_ps(SHORT as f32)));
         if _mm256_movemask_ps(_mm256_or_ps(_mm256_or_ps(a, b), _mm256_or_ps(c, d))) != 0 {
             return eight!(doubles(x), |x| int64_of_f64::<SATURATE, SIGNED>(x));
         }
-        // Clamping makes zero of NaN.
+        // Clamping turns NaN into 0.
         let clamp = SATURATE && !SIGNED;
         eight!(doubles(each!(x, |x| if clamp { x } else { number(x) })), |x| {
             if clamp { short_int64::<true>(x) } else { short_int64::<false>(x) }
         })
     };
-    /// A unit of float64 to int64 or uint64.
+    /// Converts a unit of float64 to int64 or uint64.
     int64s_of_f64<const SATURATE: bool, const SIGNED: bool>(x: [__m256i; 8]) -> [__m256i; 8] = {
         let x = eight!(x, |x| pd(x));
         let [a, b, c, d, e, f, g, h] = eight!(x, |x| _mm256_cmp_pd::<_CMP_LT_OQ>(abs_pd(x), _mm256_set1_pd(SHORT)));
@@ -184,7 +183,7 @@ functions! {
         }
         eight!(x, |x| if SATURATE && !SIGNED { short_int64::<true>(x) } else { short_int64::<false>(x) })
     };
-    /// Float32 as float64.
+    /// Converts float32 to float64.
     doubles(x: [__m256; 4]) -> [__m256d; 8] = {
         let [a, b, c, d] = each!(x, |x| [
             _mm256_cvtps_pd(_mm256_castps256_ps128(x)),
@@ -192,7 +191,7 @@ functions! {
         ]);
         [a[0], a[1], b[0], b[1], c[0], c[1], d[0], d[1]]
     };
-    /// Float32 of float64, rounded to odd, in every direction of the environment: a result that is too great is one unit too great.
+    /// Rounds float64 to float32, to odd, in every direction of the environment: a result that is too great is one unit too great.
     f32_of_f64_odd(a: __m256i, b: __m256i) -> __m256i = {
         let (a, b) = (pd(a), pd(b));
         let [low, high] = [_mm256_cvtpd_ps(a), _mm256_cvtpd_ps(b)];
@@ -207,7 +206,7 @@ functions! {
         let truncated = _mm256_add_epi32(si(_mm256_set_m128(high, low)), great);
         _mm256_or_si256(truncated, _mm256_srli_epi32::<31>(inexact))
     };
-    /// Masks of 64 bits as such of 32.
+    /// Narrows masks of 64 bits to 32 bits.
     even_masks(x: [__m256d; 2]) -> __m256i = {
         let even = _mm256_shuffle_ps::<0b10_00_10_00>(_mm256_castpd_ps(x[0]), _mm256_castpd_ps(x[1]));
         _mm256_permute4x64_epi64::<0b11_01_10_00>(si(even))
@@ -222,13 +221,13 @@ functions! {
         let high = _mm256_mul_ps(high, _mm256_set1_ps(65536.0));
         si(if DIRECTED { env::_mm256_add_ps(high, low) } else { _mm256_add_ps(high, low) })
     };
-    /// With the sign of the integer that was converted: a difference that is zero may have another one.
+    /// Gives a value the sign of the integer that it came from: a difference that is zero may have the other sign.
     signed_as<const SIGNED: bool>(value: __m256d, x: __m256i) -> __m256d = {
         let others = _mm256_set1_epi64x(i64::MAX);
         _mm256_and_pd(value, pd(if SIGNED { _mm256_or_si256(x, others) } else { others }))
     };
     f64_of_int64<const DIRECTED: bool, const SIGNED: bool>(x: __m256i) -> __m256i = {
-        // The sign bit is turned around in the high half, which adds 2^63 to what is taken away again.
+        // Flipping the sign bit in the high half adds 2^63, which the subtraction removes.
         let (exponent, both) = if SIGNED {
             (0x4530_0000_8000_0000, 0x4530_0000_8010_0000)
         } else {
@@ -243,18 +242,18 @@ functions! {
             _mm256_add_pd(high, pd(low))
         })
     };
-    /// The lowest 11 bits gathered into the one above them if there are more than 53.
+    /// If an integer has more than 53 bits, gathers its lowest 11 into the bit above them.
     gather<const SIGNED: bool>(x: __m256i) -> __m256i = {
         let zero = _mm256_setzero_si256();
         let magnitude = if SIGNED { _mm256_xor_si256(x, _mm256_cmpgt_epi64(zero, x)) } else { x };
         let short = _mm256_cmpeq_epi64(_mm256_srli_epi64::<53>(magnitude), zero);
         let low = _mm256_andnot_si256(short, _mm256_set1_epi64x(0x7FF));
-        // Bit 11 is set by itself or by the carry.
+        // Bit 11 stays set, or the carry sets it.
         let carry = _mm256_add_epi64(_mm256_and_si256(x, low), low);
         let carry = _mm256_and_si256(carry, _mm256_set1_epi64x(0x800));
         _mm256_andnot_si256(low, _mm256_or_si256(x, carry))
     };
-    /// A unit of integers as float64 that rounds as they do.
+    /// Converts a unit of integers to float64 that float32 rounds as it would round the integers.
     odd_f64_of_int64<const DIRECTED: bool, const SIGNED: bool>(x: [__m256i; 8]) -> [__m256i; 8] = {
         let first = _mm256_set1_epi64x(start::<SIGNED>());
         let places = eight!(x, |x| if SIGNED { _mm256_add_epi64(x, first) } else { x });

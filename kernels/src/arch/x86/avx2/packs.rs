@@ -1,9 +1,9 @@
-//! Packing, each half of a register for itself, and the orders that it leaves.
+//! Packing of lanes, and the orders that it leaves. The instructions pack each half of a register separately.
 //!
-//! **64 bits to 16 and 8**, saturating: packing instructions saturate halves of the elements, each as a signed integer, and
-//! the two halves of the result are again such an element. If the high half only repeats the sign of the low one, the low
-//! one was saturated as the element should be. If not, the high half survives as a number that repeats no sign, and the next
-//! packing saturates by it. So packing alone does it. Unsigned halves are brought below what packing takes for a sign first.
+//! **64 bits to 16 and 8**, saturating: the packing instructions saturate both halves of every element, each as a signed integer, and the two
+//! results are again the halves of an element. If the high half only repeats the sign of the low half, the low half was saturated as the element
+//! requires. Otherwise the high half stays a number that repeats no sign, and the next packing saturates because of it. So no comparison is
+//! necessary. Unsigned halves are first limited to values that packing does not take for negative.
 
 use super::floats::{functions, ps, si};
 use crate::{
@@ -12,24 +12,24 @@ use crate::{
 };
 
 functions! {
-    /// The order of what was packed from two registers, 64 bits from each half of each.
+    /// Restores the order of elements that were packed from two registers: 64 bits from each half of each.
     in_order(x: __m256i) -> __m256i = _mm256_permute4x64_epi64::<0b11_01_10_00>(x);
-    /// The order of what was packed from four registers, 32 bits from each half of each.
+    /// Restores the order of elements that were packed from four registers: 32 bits from each half of each.
     quarters_in_order(x: __m256i) -> __m256i = {
         _mm256_permutevar8x32_epi32(x, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
     };
-    /// The order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, every other one in the other
-    /// half of the register.
+    /// Restores the order of bytes that were packed from eight registers of 64-bit lanes: pairs of elements, where every second pair is in the
+    /// other half of the register.
     pairs_in_order(x: __m256i) -> __m256i = {
         let order = _mm_setr_epi8(0, 1, 8, 9, 2, 3, 10, 11, 4, 5, 12, 13, 6, 7, 14, 15);
         _mm256_shuffle_epi8(in_order(x), _mm256_broadcastsi128_si256(order))
     };
-    /// The low and the high halves of lanes of 64 bits, each half of a register for itself.
+    /// The low halves and the high halves of lanes of 64 bits.
     split(a: __m256i, b: __m256i) -> [__m256i; 2] = {
         let (a, b) = (ps(a), ps(b));
         [si(_mm256_shuffle_ps::<0b10_00_10_00>(a, b)), si(_mm256_shuffle_ps::<0b11_01_11_01>(a, b))]
     };
-    /// Lanes of 32 bits as such of 16, each half of a register for itself: their low bits in `ones`, or saturated.
+    /// Packs lanes of 32 bits to 16 bits: the low bits that `ones` selects, or saturated.
     pack_32<const SATURATE: bool, const TO: bool>(a: __m256i, b: __m256i, ones: i32) -> __m256i = {
         let low = _mm256_set1_epi32(ones);
         match (SATURATE, TO) {
@@ -38,7 +38,7 @@ functions! {
             (true, true) => _mm256_packs_epi32(a, b),
         }
     };
-    /// Signed lanes of 16 bits as codes of `WIDTH` bits, each half of a register for itself. Wrapping, they have no other bits.
+    /// Packs signed lanes of 16 bits to bytes, or to codes of fewer bits if `NARROW`. Lanes that wrap have no other bits.
     pack_codes<const NARROW: bool, const SATURATE: bool, const TO: bool>(a: __m256i, b: __m256i, limits: Limits) -> __m256i = {
         let bytes = if SATURATE && TO { _mm256_packs_epi16(a, b) } else { _mm256_packus_epi16(a, b) };
         let highest = _mm256_set1_epi8(limits.highest as i8);
@@ -52,10 +52,10 @@ functions! {
             }
         }
     };
-    /// Halves of lanes of 64 bits saturated to 16 bits each: to be packed to int16 by the next packing, or if not `TO`, to uint16.
+    /// Saturates the halves of lanes of 64 bits to 16 bits each, for the next packing: to int16 if `TO`, otherwise to uint16.
     pack_64<const FROM: bool, const TO: bool>(a: __m256i, b: __m256i) -> __m256i = {
         if !FROM {
-            // Below the signs, the high halves always, the low ones if those of the result are signed.
+            // Limits the high halves below the sign bit, and the low halves as well if the result is signed.
             let max = _mm256_set1_epi64x(if TO { 0x7FFF_0000_7FFF } else { 0x7FFF_0000_FFFF });
             return _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max));
         }
@@ -63,12 +63,12 @@ functions! {
         if TO {
             return both;
         }
-        // The low halves are not signed then.
+        // The low halves are unsigned then.
         let max = _mm256_set1_epi64x((-1 << 32) | 0xFFFF);
         let low = _mm256_packus_epi32(_mm256_min_epu32(a, max), _mm256_min_epu32(b, max));
         _mm256_blend_epi16::<0b1010_1010>(low, both)
     };
-    /// Four registers of lanes of 64 bits as one of lanes of 16, each half of a register for itself; the bits in `ones` if not `SATURATE`.
+    /// Packs four registers of lanes of 64 bits to one of 16 bits: saturated if `SATURATE`, otherwise the bits that `ones` selects.
     halves_of_64<const SATURATE: bool, const FROM: bool, const TO: bool>(x: [__m256i; 4], ones: i64) -> __m256i = {
         let [a, b, c, d] = x;
         if SATURATE {

@@ -310,12 +310,12 @@ const fn register<M: Simd>() -> usize {
 
 /// The result of an operation that loads the first bytes of registers.
 macro_rules! loaded {
-    ($m:ident.$load:ident $(::<$how:literal>)? ($($n:expr)?), $x:expr, $bytes:expr) => {{
+    ($m:ident.$load:ident $(::<$how:literal>)? ($($n:expr),*), $x:expr, $bytes:expr) => {{
         let mut memory = Memory::of::<M>(&$x).bytes;
         memory.truncate($bytes);
         let memory = memory.into_boxed_slice();
         // SAFETY: these are the bytes that the operation reads.
-        unsafe { $m.$load $(::<$how>)? (memory.as_ptr() $(, $n)?) }
+        unsafe { $m.$load $(::<$how>)? (memory.as_ptr() $(, $n)*) }
     }};
 }
 
@@ -345,6 +345,19 @@ operations! { block_memory(m: Blocks): Rounds::Never;
 
 operations! { memory(m: LaneOps): Rounds::Never;
     (x: U8) -> Bits8 = [loaded!(m.load(), [x], register::<M>())];
+    (x: U8) -> Bits8 = [loaded!(m.load_low::<1>(), [x], register::<M>() / 4)];
+    (x: U8) -> Bits8 = [loaded!(m.load_low::<2>(), [x], register::<M>() / 2)];
+    (x: U8[2]) -> Bits8 = {
+        let [n, few] = [register::<M>() / 4 - 1, 1];
+        each!([0, 1], |k| loaded!(m.load_few::<8>(n, k), x, 8 * n)).into_iter()
+            .chain([loaded!(m.load_few::<4>(few, 0), x, 4 * few)])
+            .chain((0..=n).flat_map(|n| {
+                let low = loaded!(m.load_few::<2>(n, 0), x, 2 * n);
+                stored!(m.store_low::<2>(low), (register::<M>() / 2))
+            }))
+            .collect::<Vec<_>>()
+    };
+    (x: U8) -> Bits8 = stored!(m.store_low::<1>(x), (register::<M>() / 4));
     (x: U8[2]) -> Bits8 = loaded!(m.unpack::<2>(), x, register::<M>() / 2);
     (x: U8[2]) -> Bits8 = loaded!(m.unpack::<4>(), x, register::<M>());
     (x: U8[2]) -> Bits8 = loaded!(m.unpack::<6>(), x, register::<M>() * 3 / 2);
