@@ -10,7 +10,7 @@ use crate::{
     format::data::Data,
     vector::{
         each,
-        lanes::{Bytes, Doubles, Halves, LaneOps, Words, rounded::mode, two},
+        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Vectorized, Words, rounded::mode, two},
     },
 };
 use core::arch::wasm32::*;
@@ -38,6 +38,7 @@ fn limited_64(x: v128, min: i64, max: i64) -> v128 {
 }
 
 impl<const DIRECTED: bool> LaneOps for Wasm128<DIRECTED> {
+    type Function<K: Kernel<Self>> = Vectorized<Self, K>;
     #[inline(always)]
     fn under(mut self, data: &Data) -> Self {
         if DIRECTED {

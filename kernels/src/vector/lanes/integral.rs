@@ -4,7 +4,7 @@ use super::{
     LaneOps, Lanes, eight,
     float::{F32, F64, Limited},
     part::From,
-    run::run,
+    run::kernel,
     source::Source,
     target::{AnyInt, Byte, Int16, Int32, Int64, Target},
     two,
@@ -119,22 +119,22 @@ impl<M: LaneOps, S: Source<M, Lanes: Move<M>, Tables = ()>> Source<M> for Moved<
 
 /// The kernel from a source of integral values to integers.
 fn of_integral<M: LaneOps, S: Source<M>>(dtype: DType, saturate: bool) -> Option<KernelFn> {
-    fn kernel<M: LaneOps, S: Source<M>, Signed: Target<M>, Unsigned: Target<M>>(
+    fn limited<M: LaneOps, S: Source<M>, Signed: Target<M>, Unsigned: Target<M>>(
         signed: bool,
         saturate: bool,
     ) -> KernelFn {
         match (saturate, signed) {
-            (false, _) => run::<M, S, Unsigned, false>,
-            (true, false) => run::<M, S, Unsigned, true>,
-            (true, true) => run::<M, S, Signed, true>,
+            (false, _) => kernel::<M, S, Unsigned, false>(),
+            (true, false) => kernel::<M, S, Unsigned, true>(),
+            (true, true) => kernel::<M, S, Signed, true>(),
         }
     }
     let Spec::Int { bits, signed } = dtype.spec() else { return None };
     Some(match bits {
-        ..=8 => kernel::<M, S, Byte<AnyInt<true>, 8>, Byte<AnyInt<false>, 8>>(signed, saturate),
-        16 => kernel::<M, S, Int16<true>, Int16<false>>(signed, saturate),
-        32 => kernel::<M, S, Int32<true>, Int32<false>>(signed, saturate),
-        _ => kernel::<M, S, Int64<true>, Int64<false>>(signed, saturate),
+        ..=8 => limited::<M, S, Byte<AnyInt<true>, 8>, Byte<AnyInt<false>, 8>>(signed, saturate),
+        16 => limited::<M, S, Int16<true>, Int16<false>>(signed, saturate),
+        32 => limited::<M, S, Int32<true>, Int32<false>>(signed, saturate),
+        _ => limited::<M, S, Int64<true>, Int64<false>>(signed, saturate),
     })
 }
 

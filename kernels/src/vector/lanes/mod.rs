@@ -33,4 +33,6 @@ pub(crate) use each::{eight, two};
 pub(crate) use kinds::{Lanes, f16_of_words, high_halves, low_halves, truths, upper_halves};
 use kinds::{f32_odd_of_doubles, f32_of_doubles, widen_32};
 pub(crate) use ops::LaneOps;
-pub(crate) use unit::{Bytes, Doubles, Halves, Kernel, Limits, Pace, Words};
+#[allow(unused_imports, reason = "for the operations of tiers")]
+pub(crate) use unit::Vectorized;
+pub(crate) use unit::{Bytes, Doubles, Function, Halves, Kernel, Limits, Pace, Words};

@@ -9,7 +9,7 @@
 
 use super::{
     eight, two,
-    unit::{Bytes, Doubles, Halves, Kernel, Limits, Pace, Words},
+    unit::{Bytes, Doubles, Function, Halves, Kernel, Limits, Pace, Words},
 };
 use crate::{
     format::data::Data,
@@ -20,6 +20,9 @@ use crate::{
 pub(crate) trait LaneOps: Blocks {
     /// How kernels step through their elements.
     const PACE: Pace = Pace::Long;
+
+    /// A kernel as a function: [`Vectorized`](super::Vectorized), unless the tier has a shorter one.
+    type Function<K: Kernel<Self>>: Function;
 
     /// Runs a kernel inside a function that has the instructions of this token, on targets where not every function has them.
     ///

@@ -14,7 +14,7 @@ use super::{
     lookup::{Direct, Lookup},
     low_halves,
     part::{store_2, store_4, store_8, store_complex_32, store_complex_64},
-    run::{parts, run},
+    run::{kernel, parts},
     select::Tokens,
     small::{self, Power, Signed},
     source::{self, Source},
@@ -136,9 +136,9 @@ fn signed<M: LaneOps, S: Source<M>>(mode: Mode) -> KernelFn {
     by_mode(
         mode,
         [
-            run::<M, S, Byte<Signed<Directed>, 8>, true>,
-            run::<M, S, Byte<Signed<Away>, 8>, true>,
-            run::<M, S, Byte<Signed<Odd>, 8>, true>,
+            kernel::<M, S, Byte<Signed<Directed>, 8>, true>(),
+            kernel::<M, S, Byte<Signed<Away>, 8>, true>(),
+            kernel::<M, S, Byte<Signed<Odd>, 8>, true>(),
         ],
     )
 }
@@ -149,17 +149,17 @@ fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
         DType::Float16 => by_mode(
             mode,
             [
-                run::<M, S, F16Rounded<Directed>, true>,
-                run::<M, S, F16Rounded<Away>, true>,
-                run::<M, S, F16Rounded<Odd>, true>,
+                kernel::<M, S, F16Rounded<Directed>, true>(),
+                kernel::<M, S, F16Rounded<Away>, true>(),
+                kernel::<M, S, F16Rounded<Odd>, true>(),
             ],
         ),
         _ => by_mode(
             mode,
             [
-                run::<M, S, BF16Rounded<Directed>, true>,
-                run::<M, S, BF16Rounded<Away>, true>,
-                run::<M, S, BF16Rounded<Odd>, true>,
+                kernel::<M, S, BF16Rounded<Directed>, true>(),
+                kernel::<M, S, BF16Rounded<Away>, true>(),
+                kernel::<M, S, BF16Rounded<Odd>, true>(),
             ],
         ),
     }
@@ -167,7 +167,7 @@ fn halves<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
 
 /// The kernel to `float8_e8m0fnu`.
 fn power<M: LaneOps, S: Source<M>>() -> KernelFn {
-    run::<M, S, Byte<Power<false>, 8>, true>
+    kernel::<M, S, Byte<Power<false>, 8>, true>()
 }
 
 /// Whether `float8_e8m0fnu` must distinguish the largest float32 from float64 out of range of float32, which rounding to odd makes equal.
@@ -182,17 +182,17 @@ fn singles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
         DType::Float32 => by_mode(
             mode,
             [
-                run::<M, S, F32Rounded<Directed>, true>,
-                run::<M, S, F32Rounded<Away>, true>,
-                run::<M, S, F32Rounded<Odd>, true>,
+                kernel::<M, S, F32Rounded<Directed>, true>(),
+                kernel::<M, S, F32Rounded<Away>, true>(),
+                kernel::<M, S, F32Rounded<Odd>, true>(),
             ],
         ),
         _ => by_mode(
             mode,
             [
-                run::<M, S, C64Rounded<Directed>, true>,
-                run::<M, S, C64Rounded<Away>, true>,
-                run::<M, S, C64Rounded<Odd>, true>,
+                kernel::<M, S, C64Rounded<Directed>, true>(),
+                kernel::<M, S, C64Rounded<Away>, true>(),
+                kernel::<M, S, C64Rounded<Odd>, true>(),
             ],
         ),
     }
@@ -204,17 +204,17 @@ fn doubles<M: LaneOps, S: Source<M>>(to: DType, mode: Mode) -> KernelFn {
         DType::Float64 => by_mode(
             mode,
             [
-                run::<M, S, F64Rounded<Directed>, true>,
-                run::<M, S, F64Rounded<Away>, true>,
-                run::<M, S, F64Rounded<Odd>, true>,
+                kernel::<M, S, F64Rounded<Directed>, true>(),
+                kernel::<M, S, F64Rounded<Away>, true>(),
+                kernel::<M, S, F64Rounded<Odd>, true>(),
             ],
         ),
         _ => by_mode(
             mode,
             [
-                run::<M, S, C128Rounded<Directed>, true>,
-                run::<M, S, C128Rounded<Away>, true>,
-                run::<M, S, C128Rounded<Odd>, true>,
+                kernel::<M, S, C128Rounded<Directed>, true>(),
+                kernel::<M, S, C128Rounded<Away>, true>(),
+                kernel::<M, S, C128Rounded<Odd>, true>(),
             ],
         ),
     }
@@ -312,16 +312,16 @@ pub(crate) fn rounded<K: Tokens>(
         _ if s.size() == 1 && d.size() == 1 => return None,
         Spec::Int { .. } => to_ints::<K::Base>(s, d, rules)?,
         Spec::Float(f) if f.flavor == Flavor::Exponent => match s {
-            DType::Float64 if beyond(rules) => run::<K::Base, f64, Byte<Power<true>, 8>, true>,
+            DType::Float64 if beyond(rules) => kernel::<K::Base, f64, Byte<Power<true>, 8>, true>(),
             _ => of_source!(s, all, power::<K::Base>()),
         },
         Spec::Float(f) if f.bits() <= 8 => match (s, d) {
             (DType::Float16, DType::Float8E5M2) => by_mode(
                 mode,
                 [
-                    run::<K::Base, source::Plain, Byte<small::E5m2<Directed>, 8>, true>,
-                    run::<K::Base, source::Plain, Byte<small::E5m2<Away>, 8>, true>,
-                    run::<K::Base, source::Plain, Byte<small::E5m2<Odd>, 8>, true>,
+                    kernel::<K::Base, source::Plain, Byte<small::E5m2<Directed>, 8>, true>(),
+                    kernel::<K::Base, source::Plain, Byte<small::E5m2<Away>, 8>, true>(),
+                    kernel::<K::Base, source::Plain, Byte<small::E5m2<Odd>, 8>, true>(),
                 ],
             ),
             _ if K::COMMON_OBEYS && truncates(d, rules) => common(),

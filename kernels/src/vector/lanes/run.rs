@@ -5,33 +5,39 @@
 
 use super::{
     super::{bytes, padded_bits},
-    Kernel, LaneOps, Pace,
+    Function, Kernel, LaneOps, Pace,
     part::{From, To},
     source::Source,
     target::Target,
 };
-use crate::format::data::Data;
+use crate::{format::data::Data, vector::kernel::KernelFn};
 use core::mem::MaybeUninit;
 
-/// The kernel from a source to a target.
+/// The kernel from a source to a target. Its requirements are those of [`KernelFn`], for a pair with this source and this target; the CPU has the
+/// features of the token.
+pub(crate) const fn kernel<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>() -> KernelFn {
+    <M::Function<Pair<S, D, SATURATE>> as Function>::FUNCTION
+}
+
+/// Calls the kernel from a source to a target.
 ///
 /// # Safety
 ///
-/// As [`KernelFn`](crate::vector::kernel::KernelFn), for a pair with this source and this target; the CPU has the features of the token.
+/// As [`kernel`] requires.
+#[allow(dead_code, reason = "not every target has tiers that call it")]
 pub(crate) unsafe fn run<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>(
     src: *const u8,
     dst: *mut u8,
     n: usize,
     data: &Data,
 ) {
-    // SAFETY: the caller's CPU has the features of the token.
-    let m = unsafe { M::new_unchecked() }.under(data);
-    // SAFETY: the caller grants the buffers.
-    unsafe { m.vectorize::<Pair<S, D, SATURATE>>(src, dst, n, data) }
+    let run = const { kernel::<M, S, D, SATURATE>() };
+    // SAFETY: the caller meets the requirements.
+    unsafe { run(src, dst, n, data) }
 }
 
 /// A source, a target, and whether it saturates.
-struct Pair<S, D, const SATURATE: bool>(S, D);
+pub(crate) struct Pair<S, D, const SATURATE: bool>(S, D);
 
 impl<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool> Kernel<M> for Pair<S, D, SATURATE> {
     #[inline(always)]
@@ -79,7 +85,7 @@ unsafe fn in_units<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>
                 return;
             }
             if s < 8 || d < 8 || n < block {
-                let whole = run::<M, S, D, SATURATE>;
+                let whole = kernel::<M, S, D, SATURATE>();
                 return padded_bits(m, whole, block, s, d, from, to, rest, data);
             }
             // The last whole block once more, overlapping the one before.
@@ -110,9 +116,9 @@ unsafe fn in_parts<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>
             if n >= block {
                 blocks::<M, S, D, SATURATE, 1>(m, src, dst, n, data);
             } else if n > 0 {
-                padded_bits(m, run::<M, S, D, SATURATE>, block, S::BITS, D::BITS, src, dst, n, data);
+                padded_bits(m, kernel::<M, S, D, SATURATE>(), block, S::BITS, D::BITS, src, dst, n, data);
             }
-        } else if const { S::LIGHT } && n >= 2 * block {
+        } else if const { S::LIGHT && D::LIGHT } && n >= 2 * block {
             blocks::<M, S, D, SATURATE, 2>(m, src, dst, n, data);
         } else if n >= block {
             blocks::<M, S, D, SATURATE, 1>(m, src, dst, n, data);

@@ -5,7 +5,7 @@ use super::{
     byte::{Exponents, ExponentsToBf16, Limited, Masked, PowersOfTwo},
     ends::{Ends16, EndsF32},
     lookup::{Direct, Fnuz, Lookup, Magnitude, Nonzero},
-    run::{parts, run},
+    run::{kernel, parts},
     source::{self, Either, Magnitudes, Source, Upper},
     table::{Found8, To8, To16, ToF32, ToInts},
     target::{self, AnyInt, BF16, Byte, C64, C128, Codes, Found, Found16, Int, Int16, Int32, Int64, Small},
@@ -45,14 +45,14 @@ const fn byte<M: LaneOps, S: Source<M>, C: Codes<M>, const PACKED: bool>(
     saturate: bool,
 ) -> KernelFn {
     match (bits, saturate) {
-        (2, false) if PACKED => run::<M, S, Byte<C, 2>, false>,
-        (2, true) if PACKED => run::<M, S, Byte<C, 2>, true>,
-        (4, false) if PACKED => run::<M, S, Byte<C, 4>, false>,
-        (4, true) if PACKED => run::<M, S, Byte<C, 4>, true>,
-        (6, false) if PACKED => run::<M, S, Byte<C, 6>, false>,
-        (6, true) if PACKED => run::<M, S, Byte<C, 6>, true>,
-        (_, false) => run::<M, S, Byte<C, 8>, false>,
-        (_, true) => run::<M, S, Byte<C, 8>, true>,
+        (2, false) if PACKED => kernel::<M, S, Byte<C, 2>, false>(),
+        (2, true) if PACKED => kernel::<M, S, Byte<C, 2>, true>(),
+        (4, false) if PACKED => kernel::<M, S, Byte<C, 4>, false>(),
+        (4, true) if PACKED => kernel::<M, S, Byte<C, 4>, true>(),
+        (6, false) if PACKED => kernel::<M, S, Byte<C, 6>, false>(),
+        (6, true) if PACKED => kernel::<M, S, Byte<C, 6>, true>(),
+        (_, false) => kernel::<M, S, Byte<C, 8>, false>(),
+        (_, true) => kernel::<M, S, Byte<C, 8>, true>(),
     }
 }
 
@@ -64,7 +64,7 @@ pub(crate) const fn to<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool
     const fn int<M: LaneOps, S: Source<M>, T: target::Target<M>, W: target::Target<M>>(
         saturate: bool,
     ) -> KernelFn {
-        if saturate { run::<M, S, T, true> } else { run::<M, S, W, false> }
+        if saturate { kernel::<M, S, T, true>() } else { kernel::<M, S, W, false>() }
     }
     let saturate = saturate || !has_overflow_rule(D::DTYPE);
     match D::DTYPE {
@@ -87,12 +87,12 @@ pub(crate) const fn to<K: Tokens, S: AnySource<K>, D: Format, const PACKED: bool
         DType::UInt32 => int::<K::Base, S, Int32<false>, Int32<false>>(saturate),
         DType::Int64 => int::<K::Base, S, Int64<true>, Int64<false>>(saturate),
         DType::UInt64 => int::<K::Base, S, Int64<false>, Int64<false>>(saturate),
-        DType::Float16 => run::<K::F16, S, target::F16, true>,
-        DType::BFloat16 => run::<K::BF16, S, BF16, true>,
-        DType::Float32 => run::<K::Base, S, target::F32, true>,
-        DType::Float64 => run::<K::Base, S, target::F64, true>,
-        DType::Complex64 => run::<K::Base, S, C64, true>,
-        DType::Complex128 => run::<K::Base, S, C128, true>,
+        DType::Float16 => kernel::<K::F16, S, target::F16, true>(),
+        DType::BFloat16 => kernel::<K::BF16, S, BF16, true>(),
+        DType::Float32 => kernel::<K::Base, S, target::F32, true>(),
+        DType::Float64 => kernel::<K::Base, S, target::F64, true>(),
+        DType::Complex64 => kernel::<K::Base, S, C64, true>(),
+        DType::Complex128 => kernel::<K::Base, S, C128, true>(),
         _ => byte::<K::Base, S, Small<D>, PACKED>(D::DTYPE.bits(), saturate),
     }
 }
@@ -128,10 +128,10 @@ pub(crate) const fn pair<K: Tokens, S: Format, D: Format, const BITS: usize, con
         DType::Complex64 if matches!(D::DTYPE, DType::Bool) => to::<K, Either<f32>, D, PACKED>(saturate),
         DType::Complex128 if matches!(D::DTYPE, DType::Bool) => to::<K, Either<f64>, D, PACKED>(saturate),
         DType::Complex64 if matches!(D::DTYPE, DType::Float32) => {
-            run::<K::Base, Complex<f32>, target::F32, true>
+            kernel::<K::Base, Complex<f32>, target::F32, true>()
         }
         DType::Complex128 if matches!(D::DTYPE, DType::Float64) => {
-            run::<K::Base, Complex<f64>, target::F64, true>
+            kernel::<K::Base, Complex<f64>, target::F64, true>()
         }
         _ => of_byte::<K, S, D, BITS, PACKED>(saturate),
     }
@@ -167,7 +167,7 @@ const fn of_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKE
         DType::Int8 if D::DTYPE.size() > 1 => to::<K, i8, D, false>(saturate),
         DType::UInt8 if D::DTYPE.size() > 1 => to::<K, u8, D, false>(saturate),
         DType::Float8E8M0FNU if matches!(D::DTYPE, DType::BFloat16) => {
-            run::<K::Base, ExponentsToBf16, Found16, true>
+            kernel::<K::Base, ExponentsToBf16, Found16, true>()
         }
         DType::Float8E8M0FNU if D::DTYPE.size() > 1 && int && !saturate => {
             to::<K, PowersOfTwo, D, false>(false)
@@ -181,8 +181,8 @@ const fn of_byte<K: Tokens, S: Format, D: Format, const BITS: usize, const PACKE
             && (saturate || !int) =>
         {
             match D::DTYPE {
-                DType::Float16 => run::<K::Base, Ends16<Saturating<S, D>>, Found16, true>,
-                DType::BFloat16 => run::<K::Base, Ends16<Saturating<S, f32>>, Found16, true>,
+                DType::Float16 => kernel::<K::Base, Ends16<Saturating<S, D>>, Found16, true>(),
+                DType::BFloat16 => kernel::<K::Base, Ends16<Saturating<S, f32>>, Found16, true>(),
                 _ => to::<K, EndsF32<Saturating<S, f32>>, D, false>(saturate),
             }
         }
@@ -262,8 +262,8 @@ const fn wider<K: Tokens, S: Format, D: Format, Q: AnyLookup<K, E>, const E: usi
     saturate: bool,
 ) -> KernelFn {
     match D::DTYPE {
-        DType::Float16 => run::<K::Base, To16<Saturating<S, D>, Q, E, BITS>, Found16, true>,
-        DType::BFloat16 => run::<K::Base, To16<Saturating<S, f32>, Q, E, BITS>, Found16, true>,
+        DType::Float16 => kernel::<K::Base, To16<Saturating<S, D>, Q, E, BITS>, Found16, true>(),
+        DType::BFloat16 => kernel::<K::Base, To16<Saturating<S, f32>, Q, E, BITS>, Found16, true>(),
         _ if matches!(D::DTYPE.spec(), Spec::Int { .. }) && !saturate => {
             to::<K, ToF32<Truncating<S, 32, false>, Q, E, BITS>, D, false>(false)
         }

@@ -9,7 +9,7 @@ use super::{
     float::{F32, Short, ShortOrInfinite},
     int::Ints8,
     lookup::{Entries, Fnuz, Lookup, Quads},
-    run::run,
+    run::kernel,
     source::Source,
     target::Target,
     upper_halves,
@@ -269,5 +269,5 @@ pub(crate) unsafe fn reading<T>(run: KernelFn) -> TableFn<T> {
 pub(crate) fn with_table<M: LaneOps, S: Source<M> + Tabled, D: Target<M>, const SATURATE: bool>()
 -> TableFn<S::Table> {
     // SAFETY: only the source reads a table, and it reads the table as its own type.
-    unsafe { reading(run::<M, S, D, SATURATE>) }
+    unsafe { reading(kernel::<M, S, D, SATURATE>()) }
 }

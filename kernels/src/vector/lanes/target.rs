@@ -20,6 +20,8 @@ use core::marker::PhantomData;
 pub(crate) trait Target<M: LaneOps> {
     /// Bits of an element in its storage.
     const BITS: usize;
+    /// Whether the body of a kernel from a [light](super::source::Source::LIGHT) source is short, too.
+    const LIGHT: bool = true;
     /// Stores two units that begin at these places; packed units both begin at the first.
     ///
     /// # Safety
@@ -41,6 +43,8 @@ pub(crate) trait Target<M: LaneOps> {
 
 /// Makes elements of a byte or less from lanes.
 pub(crate) trait Codes<M: LaneOps> {
+    /// As [`Target::LIGHT`].
+    const LIGHT: bool = true;
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, data: &Data) -> M::V;
 }
 
@@ -62,6 +66,7 @@ impl<M: LaneOps> Codes<M> for Found {
 }
 
 impl<M: LaneOps> Codes<M> for Truth {
+    const LIGHT: bool = false;
     #[inline(always)]
     fn codes<L: Lanes<M>, const SATURATE: bool>(m: M, x: L, _: &Data) -> M::V {
         x.truth(m)
@@ -150,6 +155,7 @@ pub(crate) struct Byte<C, const BITS: usize>(PhantomData<C>);
 
 impl<M: LaneOps, C: Codes<M>, const BITS: usize> Target<M> for Byte<C, BITS> {
     const BITS: usize = BITS;
+    const LIGHT: bool = C::LIGHT;
     #[inline(always)]
     unsafe fn store<L: Lanes<M>, const SATURATE: bool>(
         m: M,

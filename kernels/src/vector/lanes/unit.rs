@@ -1,6 +1,11 @@
 //! The parameters of the operations on lanes ([`ops`](super::ops)).
 
-use crate::{format::data::Data, vector::Simd};
+use super::LaneOps;
+use crate::{
+    format::data::Data,
+    vector::{Simd, kernel::KernelFn},
+};
+use core::marker::PhantomData;
 
 /// A unit: one element for each byte of a register, in elements of 1, 2, 4 and 8 bytes.
 pub(crate) type Bytes<M> = <M as Simd>::V;
@@ -17,6 +22,29 @@ pub(crate) trait Kernel<M> {
     ///
     /// As [`KernelFn`](crate::vector::kernel::KernelFn).
     unsafe fn run(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data);
+}
+
+/// A [`Kernel`] as a function.
+pub(crate) trait Function {
+    const FUNCTION: KernelFn;
+}
+
+/// The function of a kernel whose token calls [`LaneOps::vectorize`].
+#[allow(dead_code, reason = "a tier may have functions of its own")]
+pub(crate) struct Vectorized<M, K>(PhantomData<(M, K)>);
+
+impl<M: LaneOps, K: Kernel<M>> Function for Vectorized<M, K> {
+    const FUNCTION: KernelFn = vectorized::<M, K>;
+}
+
+/// # Safety
+///
+/// As [`KernelFn`]; the CPU has the features of the token.
+unsafe fn vectorized<M: LaneOps, K: Kernel<M>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+    // SAFETY: the caller's CPU has the features of the token.
+    let m = unsafe { M::new_unchecked() }.under(data);
+    // SAFETY: the caller grants the buffers.
+    unsafe { m.vectorize::<K>(src, dst, n, data) }
 }
 
 /// How kernels step through their elements.

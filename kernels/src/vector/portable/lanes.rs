@@ -1,7 +1,7 @@
 //! The operations on lanes of every width.
 
 use super::{
-    super::lanes::{Bytes, Doubles, Halves, LaneOps, Pace},
+    super::lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Pace, Vectorized},
     *,
 };
 use core::cmp::Ordering;
@@ -45,6 +45,7 @@ fn second<T: Pod, const N: usize>(a: Register<N>, b: Register<N>, from: usize) -
 }
 
 impl<const N: usize, const FULL: bool> LaneOps for Portable<N, FULL> {
+    type Function<K: Kernel<Self>> = Vectorized<Self, K>;
     type Table64 = [u8; 64];
     const PACE: Pace = if FULL { Pace::PartsAndFew } else { Pace::Long };
     const NAN_KEEPS_SIGN: bool = FULL;

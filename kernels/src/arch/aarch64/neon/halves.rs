@@ -17,7 +17,7 @@ use crate::{
             integral::{Integers, Integral},
             part::{From, halves},
             rounded::{self, by_mode},
-            run::run,
+            run::kernel,
             small::{place, signed},
             source::Source,
             target::{Byte, Codes, Int, Int16, Target},
@@ -233,13 +233,17 @@ impl<R: RoundingMode> Codes<Half> for Signed<R> {
 /// The kernel from float16 under the common rules, if there is one.
 pub(super) const fn kernel<D: Format, const PACKED: bool>(saturate: bool) -> Option<KernelFn> {
     const fn byte<C: Codes<Half>, const PACKED: bool, const BITS: usize>() -> KernelFn {
-        if PACKED { run::<Half, Plain, Byte<C, BITS>, true> } else { run::<Half, Plain, Byte<C, 8>, true> }
+        if PACKED {
+            kernel::<Half, Plain, Byte<C, BITS>, true>()
+        } else {
+            kernel::<Half, Plain, Byte<C, 8>, true>()
+        }
     }
     Some(match D::DTYPE {
         DType::Float6E2M3FN | DType::Float6E3M2FN => byte::<Small<D>, PACKED, 6>(),
         DType::Float4E2M1FN => byte::<Small<D>, PACKED, 4>(),
-        to if takes(to) && saturate => run::<Half, Plain, Byte<Small<D>, 8>, true>,
-        to if takes(to) => run::<Half, Plain, Byte<Small<D>, 8>, false>,
+        to if takes(to) && saturate => kernel::<Half, Plain, Byte<Small<D>, 8>, true>(),
+        to if takes(to) => kernel::<Half, Plain, Byte<Small<D>, 8>, false>(),
         _ if !saturate => return None,
         DType::Int2 => byte::<Int<2, true>, PACKED, 2>(),
         DType::UInt2 => byte::<Int<2, false>, PACKED, 2>(),
@@ -247,8 +251,8 @@ pub(super) const fn kernel<D: Format, const PACKED: bool>(saturate: bool) -> Opt
         DType::UInt4 => byte::<Int<4, false>, PACKED, 4>(),
         DType::Int8 => byte::<Int<8, true>, PACKED, 8>(),
         DType::UInt8 => byte::<Int<8, false>, PACKED, 8>(),
-        DType::Int16 => run::<Half, Plain, Int16<true>, true>,
-        DType::UInt16 => run::<Half, Plain, Int16<false>, true>,
+        DType::Int16 => kernel::<Half, Plain, Int16<true>, true>(),
+        DType::UInt16 => kernel::<Half, Plain, Int16<false>, true>(),
         _ => return None,
     })
 }
@@ -264,9 +268,9 @@ pub(super) fn rounded(to: DType, rules: &Rules) -> Option<KernelFn> {
         by_mode(
             mode,
             [
-                run::<Half, Plain, Byte<Signed<Directed>, 8>, true>,
-                run::<Half, Plain, Byte<Signed<Away>, 8>, true>,
-                run::<Half, Plain, Byte<Signed<Odd>, 8>, true>,
+                kernel::<Half, Plain, Byte<Signed<Directed>, 8>, true>(),
+                kernel::<Half, Plain, Byte<Signed<Away>, 8>, true>(),
+                kernel::<Half, Plain, Byte<Signed<Odd>, 8>, true>(),
             ],
         )
     })
@@ -276,9 +280,9 @@ pub(super) fn rounded(to: DType, rules: &Rules) -> Option<KernelFn> {
 fn ints(to: DType, away: bool) -> Option<KernelFn> {
     fn of<T: Target<Half>>(away: bool) -> KernelFn {
         if away {
-            run::<Half, Integers<Plain, true>, T, true>
+            kernel::<Half, Integers<Plain, true>, T, true>()
         } else {
-            run::<Half, Integers<Plain, false>, T, true>
+            kernel::<Half, Integers<Plain, false>, T, true>()
         }
     }
     Some(match to {

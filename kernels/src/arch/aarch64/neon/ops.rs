@@ -9,7 +9,7 @@ use crate::{
     format::data::Data,
     vector::{
         Simd, each,
-        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Words},
+        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Vectorized, Words},
     },
 };
 use bytemuck::must_cast as cast;
@@ -90,6 +90,7 @@ impl<const BF16: bool, const FP16: bool> Neon<BF16, FP16> {
 }
 
 impl<const BF16: bool, const FP16: bool> LaneOps for Neon<BF16, FP16> {
+    type Function<K: Kernel<Self>> = Vectorized<Self, K>;
     #[inline(always)]
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         /// # Safety

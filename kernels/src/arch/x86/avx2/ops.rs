@@ -14,21 +14,30 @@ use crate::{
     format::data::Data,
     vector::{
         Simd, each,
-        lanes::{Bytes, Doubles, Halves, Kernel, LaneOps, Limits, Pace, Words, eight, two},
+        kernel::KernelFn,
+        lanes::{Bytes, Doubles, Function, Halves, Kernel, LaneOps, Limits, Pace, Words, eight, two},
     },
 };
+use core::marker::PhantomData;
 
 avx2_fn! {
     /// # Safety
     ///
-    /// As of [`Kernel::run`].
-    unsafe fn with_avx2<M, K: Kernel<M>>(m: M, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
-        // SAFETY: the caller's buffers.
-        unsafe { K::run(m, src, dst, n, data) };
+    /// As [`KernelFn`].
+    unsafe fn with_avx2<const DIRECTED: bool, K: Kernel<Avx2<DIRECTED>>>(src: *const u8, dst: *mut u8, n: usize, data: &Data) {
+        // SAFETY: this function has the instructions of the token; the buffers are the caller's.
+        unsafe { K::run(Avx2::new_unchecked(), src, dst, n, data) };
         // The compiler adds this where a register of 256 bits is written, but not where one is only read from memory, as by the conversion
         // of float64 to float32. Without it, a call took 110 ns rather than 5 ns on an Intel Xeon if the caller used instructions of SSE.
         _mm256_zeroupper();
     }
+}
+
+/// The function of a kernel.
+pub(super) struct WithAvx2<const DIRECTED: bool, K>(PhantomData<K>);
+
+impl<const DIRECTED: bool, K: Kernel<Avx2<DIRECTED>>> Function for WithAvx2<DIRECTED, K> {
+    const FUNCTION: KernelFn = with_avx2::<DIRECTED, K>;
 }
 
 /// Rounds as the environment says.
@@ -48,13 +57,15 @@ macro_rules! lane_operations {
 }
 
 impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
+    type Function<K: Kernel<Self>> = WithAvx2<DIRECTED, K>;
+
     // For rare rules, less machine code counts more than the speed of short calls.
     const PACE: Pace = if DIRECTED { Pace::Parts } else { Pace::PartsAndFew };
 
     #[inline(always)]
     unsafe fn vectorize<K: Kernel<Self>>(self, src: *const u8, dst: *mut u8, n: usize, data: &Data) {
         // SAFETY: the token proves the features; the rest is the caller's.
-        unsafe { with_avx2::<Self, K>(self, src, dst, n, data) }
+        unsafe { with_avx2::<DIRECTED, K>(src, dst, n, data) }
     }
 
     lane_operations! { m:

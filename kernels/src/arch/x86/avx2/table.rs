@@ -15,7 +15,7 @@ use crate::{
             integral,
             part::{From, doubles},
             rounded,
-            run::run,
+            run::kernel,
             select::{self, Tokens},
             source::Source,
             target::{Byte, Truth},
@@ -49,7 +49,7 @@ const fn direct<S: Format, D: Format>(saturate: bool) -> Option<KernelFn> {
     }
     if by_lanes(S::DTYPE, D::DTYPE) {
         return Some(match (S::DTYPE, D::DTYPE) {
-            (DType::Complex64, DType::Bool) => run::<Avx2, Magnitudes, Byte<Truth, 8>, true>,
+            (DType::Complex64, DType::Bool) => kernel::<Avx2, Magnitudes, Byte<Truth, 8>, true>(),
             _ => select::pair::<Common, S, D, 8, false>(saturate),
         });
     }
