@@ -495,19 +495,20 @@ pub(crate) trait LaneOps: Blocks {
     ///
     /// A register can be written.
     unsafe fn store(self, p: *mut u8, x: Self::V);
-    /// Loads the first `QUARTERS` (1 or 2) quarters of a register, and repeats them.
+    /// Loads half a register, and repeats it.
     ///
     /// # Safety
     ///
-    /// The quarters can be read.
+    /// The half can be read.
     #[inline(always)]
-    unsafe fn load_low<const QUARTERS: usize>(self, p: *const u8) -> Self::V {
-        let quarter = const { size_of::<Self::V>() / 4 };
+    unsafe fn load_half(self, p: *const u8) -> Self::V {
+        let half = const { size_of::<Self::V>() / 2 };
         let mut x = self.splat(0);
         let to = (&raw mut x).cast::<u8>();
-        for k in 0..4 {
-            // SAFETY: the caller's quarters, and those of a register.
-            unsafe { to.add(k * quarter).copy_from_nonoverlapping(p.add(k % QUARTERS * quarter), quarter) };
+        // SAFETY: the caller's half, and both halves of a register.
+        unsafe {
+            to.copy_from_nonoverlapping(p, half);
+            to.add(half).copy_from_nonoverlapping(p, half);
         }
         x
     }

@@ -36,8 +36,7 @@ impl<const QUARTERS: usize> From<QUARTERS> {
             let k = if quarters < 4 { 0 } else { k % (quarters / 4) };
             match (QUARTERS, quarters) {
                 (0, _) => m.load_few::<SIZE>(self.p, self.n, k),
-                (_, 1) => m.load_low::<1>(self.p),
-                (_, 2) => m.load_low::<2>(self.p),
+                (_, 2) => m.load_half(self.p),
                 _ => m.load(self.p.add(k * size_of::<M::V>())),
             }
         }

@@ -13,7 +13,7 @@ use super::{
 use crate::{format::data::Data, vector::kernel::KernelFn};
 use core::mem::MaybeUninit;
 
-/// The kernel from a source to a target. Its requirements are those of [`KernelFn`], for a pair with this source and this target; the CPU has the
+/// The kernel from a source to a target. Its requirements are as for [`KernelFn`], for a pair with this source and this target; the CPU has the
 /// features of the token.
 pub(crate) const fn kernel<M: LaneOps, S: Source<M>, D: Target<M>, const SATURATE: bool>() -> KernelFn {
     <M::Function<Pair<S, D, SATURATE>> as Function>::FUNCTION

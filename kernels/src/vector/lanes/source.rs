@@ -30,7 +30,7 @@ pub(crate) trait Source<M: LaneOps> {
     ///
     /// The units can be read.
     unsafe fn load(m: M, tables: Self::Tables, src: [*const u8; 2]) -> [Self::Lanes; 2];
-    /// Whether parts of a unit can be loaded.
+    /// Whether parts of a unit can be loaded. Elements have more than a byte then.
     const PARTS: bool = false;
     /// Whether the body of a kernel may be so short that the cost of the loop counts.
     const LIGHT: bool = <Self::Lanes as Lanes<M>>::INTEGERS;

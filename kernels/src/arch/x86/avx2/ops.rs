@@ -388,10 +388,10 @@ impl<const DIRECTED: bool> LaneOps for Avx2<DIRECTED> {
         unsafe { _mm256_storeu_si256(p.cast(), x) }
     }
     #[inline(always)]
-    unsafe fn load_low<const QUARTERS: usize>(self, p: *const u8) -> __m256i {
-        // SAFETY: the caller's quarters.
+    unsafe fn load_half(self, p: *const u8) -> __m256i {
+        // SAFETY: the caller's half.
         unsafe {
-            let low = if QUARTERS == 1 { _mm_loadl_epi64(p.cast()) } else { _mm_loadu_si128(p.cast()) };
+            let low = _mm_loadu_si128(p.cast());
             _mm256_set_m128i(low, low)
         }
     }

@@ -345,8 +345,7 @@ operations! { block_memory(m: Blocks): Rounds::Never;
 
 operations! { memory(m: LaneOps): Rounds::Never;
     (x: U8) -> Bits8 = [loaded!(m.load(), [x], register::<M>())];
-    (x: U8) -> Bits8 = [loaded!(m.load_low::<1>(), [x], register::<M>() / 4)];
-    (x: U8) -> Bits8 = [loaded!(m.load_low::<2>(), [x], register::<M>() / 2)];
+    (x: U8) -> Bits8 = [loaded!(m.load_half(), [x], register::<M>() / 2)];
     (x: U8[2]) -> Bits8 = {
         let [n, few] = [register::<M>() / 4 - 1, 1];
         each!([0, 1], |k| loaded!(m.load_few::<8>(n, k), x, 8 * n)).into_iter()
