@@ -23,6 +23,13 @@ impl<const QUARTERS: usize> From<QUARTERS> {
         Self { p, n }
     }
 
+    /// Words that were widened from halves of this part, where the words of the part repeat. The compiler does not always see that they are equal.
+    #[inline(always)]
+    pub(super) fn widened<V: Copy>(self, x: [V; 4]) -> [V; 4] {
+        let part = const { if QUARTERS == 0 { 1 } else { QUARTERS } };
+        each!([0, 1, 2, 3], |k| x[k % part])
+    }
+
     /// Register `k` of a unit that has `SIZE` registers, the size of an element in bytes.
     ///
     /// # Safety

@@ -92,9 +92,9 @@ sources! {
     u64, 8 => Ints64<M, false>, |m, p| Ints64(doubles(m, p));
     f16, 2 => F32<M, ShortOrInfinite>, |m, p| {
         let [[a, b], [c, d]] = two!(halves(m, p), |x| m.f32_of_f16(x));
-        F32::new([a, b, c, d])
+        F32::new(p.widened([a, b, c, d]))
     };
-    bf16, 2 => F32<M, Any>, |m, p| F32::new(upper_halves(m, halves(m, p)));
+    bf16, 2 => F32<M, Any>, |m, p| F32::new(p.widened(upper_halves(m, halves(m, p))));
     Magnitudes, 2 => Ints16<M, false>, |m, p| Ints16(two!(halves(m, p), |x| m.shl_16::<1>(x)));
     Upper, 2 => UpperHalves<M>, |m, p| UpperHalves(halves(m, p));
     Plain, 2 => F16<M>, |m, p| F16(halves(m, p));
