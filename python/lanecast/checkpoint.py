@@ -13,7 +13,8 @@ not at all.
 ``plan`` divides what one of these functions does into tasks, which processes on many machines run: ``lanecast.distributed`` does.
 
 ``threads`` is the number of threads that read and compute, beside the one that writes; None is one for each core, at most eight.
-``progress`` is called with the bytes done, all bytes, the file and the tensor. An exception that it raises ends the work.
+``progress`` is called with the bytes done, all bytes, the file and the tensor. The tensor is an empty string once the whole file is on the disk.
+An exception that it raises ends the work.
 """
 
 from __future__ import annotations
@@ -200,7 +201,8 @@ def convert(
         max_shard_size: the largest number of bytes of tensors in a file; by default the files of the source.
         resume: whether to go on with what an earlier run left unfinished.
         wait: the seconds to wait for files of ``src`` that are missing or incomplete. Complete files are cast meanwhile. The wait begins again
-            with each change of the directory. None makes a missing file an error at once.
+            with each change of the directory. None makes a missing file an error at once. Without ``max_shard_size``, a file of ``src`` may be
+            removed once ``progress`` is called with its name and an empty tensor.
         verify: whether to read the output again and compare it with a second cast.
         allow_quantized: whether codes and scales may be cast as they are, which destroys the weights.
         overwrite: whether to replace ``dst``, with all that is in it.

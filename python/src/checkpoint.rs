@@ -103,8 +103,7 @@ pub fn run<R: Serialize + Send>(
             ended.get()
         };
         let mut show = |step: Step<'_>| {
-            // A step without a tensor is no progress.
-            if let (Some(progress), false) = (&progress, step.is_saved || ended.get()) {
+            if let (Some(progress), false) = (&progress, ended.get()) {
                 let arguments = (step.done, step.total, step.file, step.tensor);
                 keep(Python::attach(|py| progress.call1(py, arguments).map(drop)));
             }

@@ -103,6 +103,22 @@ def test_convert_waits_for_files(shards, tmp_path):
         assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
 
 
+def test_files_that_are_saved_may_be_removed(shards, tmp_path):
+    folder, files = shards
+    checkpoint.convert(folder, tmp_path / "whole", to="bfloat16")
+    saved = []
+
+    def remove(_done, _all, file, tensor):
+        if not tensor:
+            (folder / file).unlink()
+            saved.append(file)
+
+    checkpoint.convert(folder, tmp_path / "out", to="bfloat16", wait=60, progress=remove)
+    assert sorted(saved) == sorted(files)
+    for file in files:
+        assert (tmp_path / "out" / file).read_bytes() == (tmp_path / "whole" / file).read_bytes()
+
+
 @pytest.mark.parametrize("wait", [-1, float("nan"), float("inf")])
 def test_a_wait_is_a_time(model, tmp_path, wait):
     with pytest.raises(ValueError, match="number of seconds"):
