@@ -174,17 +174,7 @@ pub fn compare(a: &Checkpoint, b: &Checkpoint, mut callbacks: Callbacks<'_>) -> 
             if let Some(progress) = &mut callbacks.progress {
                 let part = values as f64 / pair.values().max(1) as f64;
                 let done = done + (pair.bytes() as f64 * part) as u64;
-                let (tensor, file_done, file_total) = (&*first.tensor.name, done, total);
-                progress(Step {
-                    file,
-                    tensor,
-                    done,
-                    total,
-                    file_done,
-                    file_total,
-                    is_check: false,
-                    is_saved: false,
-                });
+                progress(Step::of_all(file, &first.tensor.name, done, total));
             }
             Ok(())
         };

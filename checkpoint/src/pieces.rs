@@ -9,7 +9,7 @@ use crate::{
     source::{Source, Stored},
 };
 
-/// Pieces whose beginnings are at most so far apart are read together.
+/// Pieces that begin at most this number of bytes apart are read together.
 const PAGE: usize = 1 << 12;
 /// Bytes that are read at once for such pieces.
 const SPAN: usize = 1 << 16;
@@ -44,7 +44,7 @@ impl Source {
         Ok(bytes)
     }
 
-    /// As [`read_pieces`](Self::read_pieces), with what is between the pieces: where they are close together, a call of the system for each
+    /// As [`read_pieces`](Self::read_pieces), with the bytes between the pieces: if pieces are close together, a system call for each
     /// takes longer.
     fn read_close_pieces(
         &self,

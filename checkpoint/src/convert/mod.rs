@@ -41,7 +41,7 @@ use job::Job;
 use partial::Partial;
 use wait::Early;
 
-/// Tensors with fewer values that became zero are not warned of, unless all did.
+/// A warning names a tensor only if at least this number of its values became zero, or all of them.
 const FEW_ZEROS: u64 = 10;
 
 /// What [`convert`] does.
@@ -403,7 +403,7 @@ impl ConvertReport {
                 n => format!("\"{}\" and {} other tensors", first.tensor, n - 1),
             }
         };
-        // A few zeros are no loss: they are the smallest values.
+        // The smallest values of a tensor may become zero without harm.
         let is_many = |loss: &&Loss| {
             loss.all_zero || loss.became_zero >= FEW_ZEROS && loss.became_zero >= loss.elements / 10
         };

@@ -70,16 +70,8 @@ pub(super) fn compare(
             (done, file_done) = (done + bytes, file_done + bytes);
             if let Some(progress) = &mut callbacks.progress {
                 let (file, tensor) = (&*shard.name, &*part.old.name);
-                progress(Step {
-                    file,
-                    tensor,
-                    done,
-                    total,
-                    file_done,
-                    file_total,
-                    is_check: true,
-                    is_saved: false,
-                });
+                let is_check = true;
+                progress(Step { file_done, file_total, is_check, ..Step::of_all(file, tensor, done, total) });
             }
             callbacks.check()
         })?;

@@ -109,16 +109,7 @@ fn read_again(work: &Work<'_>, path: &Path, of: &DoneRange, callbacks: &mut Call
         left -= n as u64;
         if let Some(progress) = &mut callbacks.progress {
             let (done, total) = (of.range.to - left - head, bytes - head);
-            progress(Step {
-                file: name,
-                tensor: "",
-                done,
-                total,
-                file_done: done,
-                file_total: total,
-                is_check: true,
-                is_saved: false,
-            });
+            progress(Step { is_check: true, ..Step::of_all(name, "", done, total) });
         }
     }
     Ok(hasher.finalize())

@@ -137,16 +137,7 @@ pub(super) fn write(
         callbacks.check()?;
         if let Some(progress) = &mut callbacks.progress {
             let (Told { file, tensor, done }, total) = (tell(), task.bytes());
-            progress(Step {
-                file,
-                tensor,
-                done,
-                total,
-                file_done: done,
-                file_total: total,
-                is_check: false,
-                is_saved: false,
-            });
+            progress(Step::of_all(file, tensor, done, total));
         }
         Ok(())
     })?;

@@ -228,17 +228,7 @@ fn measure(
         all.push((index, measured));
         done += bytes;
         if let Some(progress) = &mut callbacks.progress {
-            let (file, tensor) = ("", "");
-            progress(Step {
-                file,
-                tensor,
-                done,
-                total,
-                file_done: done,
-                file_total: total,
-                is_check: false,
-                is_saved: false,
-            });
+            progress(Step::of_all("", "", done, total));
         }
         Ok(())
     })?;

@@ -61,6 +61,14 @@ pub struct Step<'a> {
     pub is_saved: bool,
 }
 
+impl<'a> Step<'a> {
+    /// A step of work whose bytes are counted for all files at once.
+    pub(crate) const fn of_all(file: &'a str, tensor: &'a str, done: u64, total: u64) -> Self {
+        let (file_done, file_total) = (done, total);
+        Self { file, tensor, done, total, file_done, file_total, is_check: false, is_saved: false }
+    }
+}
+
 /// Callbacks, both optional. They are called on the thread that called the function, after each part of a tensor.
 #[derive(Default)]
 pub struct Callbacks<'a> {

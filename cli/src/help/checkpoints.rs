@@ -70,8 +70,8 @@ alignment stay, and so do the types of tensors that llama-quantize keeps: those 
 one axis, norms, routers.
 
 A checkpoint whose weights are codes with scales is refused: `lanecast dequantize`
-decodes it. A warning names tensors of which a tenth of the values or more became
-zero, and those with values out of the range of the dtype.
+decodes it. A warning names tensors in which at least a tenth of the values became
+zero, and tensors with values outside the range of the dtype.
 
 Shards keep their names and tensors. --max-shard-size divides the tensors again,
 in their order, into model-00001-of-0000N.safetensors; one with more bytes gets
